@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The lock around the library at MPI_THREAD_MULTIPLE, and small helpers for waiting.
+ *
+ * fm_lock is recursive and costs one predictable branch while `is_on` is false, which is the case at
+ * every thread level below MPI_THREAD_MULTIPLE. It is switched on once, before a second thread
+ * may call MPI.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "util/compiler.h"
+
+struct fm_lock {
+    bool is_on;
+    pthread_mutex_t mutex; /* PTHREAD_MUTEX_RECURSIVE */
+};
+
+static inline void fm_lock_take(struct fm_lock *l)
+{
+    if (FM_UNLIKELY(l->is_on)) {
+        pthread_mutex_lock(&l->mutex);
+    }
+}
+
+static inline void fm_lock_drop(struct fm_lock *l)
+{
+    if (FM_UNLIKELY(l->is_on)) {
+        pthread_mutex_unlock(&l->mutex);
+    }
+}
+
+/* Tell the processor that this is a spin loop. */
+static inline void fm_cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Nanoseconds of CLOCK_MONOTONIC; not settable, the same for all processes of one host. */
+static inline uint64_t fm_now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
