@@ -48,7 +48,7 @@ struct fathom_page_blocked {
     char call[24];     /* "MPI_Recv" */
     int32_t peer;      /* rank in the communicator, or an MPI wildcard */
     int32_t tag;
-    uint64_t comm;     /* id of the communicator (an object entry has the same) */
+    uint64_t comm; /* id of the communicator (an object entry has the same) */
     uint64_t bytes;
 };
 
@@ -56,21 +56,21 @@ struct fathom_page_blocked {
 struct fathom_page {
     uint64_t magic;
     uint32_t version;
-    uint32_t state;       /* enum fathom_page_state */
-    uint64_t len;         /* bytes of the whole page */
-    uint64_t used_len;    /* bytes handed out, for the curious */
-    uint32_t row_len;     /* sizeof(struct fathom_page_row) of the writer */
-    uint32_t n_rows;      /* published rows */
+    uint32_t state;    /* enum fathom_page_state */
+    uint64_t len;      /* bytes of the whole page */
+    uint64_t used_len; /* bytes handed out, for the curious */
+    uint32_t row_len;  /* sizeof(struct fathom_page_row) of the writer */
+    uint32_t n_rows;   /* published rows */
     uint64_t rows_at;
-    uint32_t object_len;  /* sizeof(struct fathom_page_object) of the writer */
-    uint32_t n_objects;   /* published object entries, free ones among them */
+    uint32_t object_len; /* sizeof(struct fathom_page_object) of the writer */
+    uint32_t n_objects;  /* published object entries, free ones among them */
     uint64_t objects_at;
     uint64_t words_at;
     int32_t pid;
-    int32_t rank;         /* in MPI_COMM_WORLD, -1 when unknown */
+    int32_t rank; /* in MPI_COMM_WORLD, -1 when unknown */
     int32_t size;
     int32_t reserved;
-    uint64_t start_ns;    /* CLOCK_MONOTONIC when the registry came up */
+    uint64_t start_ns; /* CLOCK_MONOTONIC when the registry came up */
     char host[64];
     char program[128];
     struct fathom_page_blocked blocked;
@@ -90,15 +90,15 @@ struct fathom_page_row {
     uint32_t count;                  /* words; 0: one per member of the bound object */
     uint32_t source;                 /* cvar: enum fathom_source of the present value */
     uint32_t reserved;
-    uint64_t at;                     /* byte offset, see above */
+    uint64_t at; /* byte offset, see above */
 };
 
 /* One live object (communicator, window, file) with words of its own. */
 struct fathom_page_object {
-    uint32_t block;  /* which kind of object block; 0: the entry is free */
-    uint32_t bind;   /* MPI_T_BIND_* */
-    uint64_t id;     /* unique within the process while the object lives */
-    uint64_t at;     /* byte offset of its block */
+    uint32_t block; /* which kind of object block; 0: the entry is free */
+    uint32_t bind;  /* MPI_T_BIND_* */
+    uint64_t id;    /* unique within the process while the object lives */
+    uint64_t at;    /* byte offset of its block */
     uint32_t n_members;
     uint32_t reserved;
     char name[FATHOM_PAGE_NAME_LEN];

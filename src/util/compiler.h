@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compiler's attributes under short names; the only header that may ask which compiler it is. */
+/* The compiler's attributes under short names; the only header that may ask which compiler it is.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -9,18 +10,18 @@
 #define FM_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* A slow branch of a hot file: never inlined, placed away from the hot text. */
-#define FM_COLD        __attribute__((cold, noinline))
-#define FM_INLINE      static inline __attribute__((always_inline))
+#define FM_COLD         __attribute__((cold, noinline))
+#define FM_INLINE       static inline __attribute__((always_inline))
 #define FM_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#define FM_EXPORT      __attribute__((visibility("default")))
+#define FM_EXPORT       __attribute__((visibility("default")))
 
-#define FM_CACHE_LINE  64
-#define FM_ALIGNED(n)  __attribute__((aligned(n)))
+#define FM_CACHE_LINE 64
+#define FM_ALIGNED(n) __attribute__((aligned(n)))
 
 #define FM_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 /* From a member's address to the struct that holds it. */
-#define fm_container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define fm_container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 /* For our own mistakes only, never for what a user or a peer sends. */
 #ifdef NDEBUG

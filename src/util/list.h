@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An intrusive circular doubly linked list. The head is a link of its own; an empty list points at
- * itself. A link that is in no list is self-linked after fm_list_remove(), so removing twice is safe.
+ * itself. A link that is in no list is self-linked after fm_list_remove(), so removing twice is
+ * safe.
  *
  *     head <-> first <-> ... <-> last <-> head
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines on stderr, whole and with the rank in front. Silent on success: warnings and errors only. */
+/* Lines on stderr, whole and with the rank in front. Silent on success: warnings and errors only.
+ */
 #pragma once
 
 #include <stdbool.h>

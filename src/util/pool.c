@@ -20,8 +20,8 @@ int fm_pool_init(struct fm_pool *p, size_t obj_len, size_t max_objects)
         return fm_fail(-FM_E_NOMEM, "a pool of %zu objects of %zu bytes is too large", max_objects,
                        obj_len);
     }
-    base = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                0);
+    base =
+        mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) {
         return fm_fail(-FM_E_NOMEM, "cannot reserve %zu bytes of address space (see ulimit -v)",
                        len);

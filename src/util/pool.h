@@ -4,8 +4,8 @@
  *
  * The whole range is reserved in one mapping when the pool is made (no memory is used until an
  * object is touched), so taking and returning is pointer work, there is no system call after
- * fm_pool_init(), and fm_pool_owns() can tell in three instructions whether an arbitrary pointer is an
- * object of the pool: this is how a handle that a user made up is refused instead of followed.
+ * fm_pool_init(), and fm_pool_owns() can tell in three instructions whether an arbitrary pointer is
+ * an object of the pool: this is how a handle that a user made up is refused instead of followed.
  *
  * A returned object keeps its memory readable. Its first 8 bytes are left as they are (a freed
  * handle's kind, set to 0 by its owner, stays visible); the link of the free list lies behind them.

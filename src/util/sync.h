@@ -2,8 +2,8 @@
 /*
  * The lock around the library at MPI_THREAD_MULTIPLE, and small helpers for waiting.
  *
- * fm_lock is recursive and costs one predictable branch while `is_on` is false, which is the case at
- * every thread level below MPI_THREAD_MULTIPLE. It is switched on once, before a second thread
+ * fm_lock is recursive and costs one predictable branch while `is_on` is false, which is the case
+ * at every thread level below MPI_THREAD_MULTIPLE. It is switched on once, before a second thread
  * may call MPI.
  */
 #pragma once
