@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A transport moves messages and memory between processes and knows no tags.
+ *
+ * Model. A process opens a transport once (struct fm_transport). Its address, a few hundred bytes
+ * at most, is published through the process manager; given a peer's address, connect() makes an
+ * endpoint (struct fm_ep). Messages between two processes over one transport arrive whole, once,
+ * and in the order in which send() and commit() accepted them. They come up through the sink that
+ * was given at open, only from inside poll(). There are no threads inside.
+ *
+ * Memory. expose() makes a piece of this process's memory reachable and gives a key (struct
+ * fm_rkey) that may travel in a message; rma() reads or writes a peer's exposed memory and calls
+ * back when that is done. A transport without has_rma leaves the engine to send fragments.
+ *
+ * Refusing. FM_AGAIN means: no room now, nothing was taken, poll() and come back.
+ *
+ * Who calls: one thread at a time (the library lock). Transports are opened through fm_ofi_open()
+ * and fm_shm_open(); every slot of the table must be filled (fm_transport_check).
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/compiler.h"
+#include "util/status.h"
+
+struct fm_transport;
+struct fm_ep;
+
+/* Longest address of any transport, bytes. */
+#define FM_ADDRESS_MAX 512
+
+/* Up-calls, made from inside poll() only, except `failed`, which send-side calls may make too. */
+struct fm_sink {
+    void *ctx;
+    /*
+     * A message has arrived: len >= 1 bytes at data, 8-byte aligned, valid during the call only.
+     * Who sent it is what the message says; the transport does not vouch for it. May call send(),
+     * not poll().
+     */
+    void (*deliver)(void *ctx, const void *data, size_t len);
+    /* The peer with this index is gone or cannot be reached: every later call on its endpoint
+     * fails. */
+    void (*failed)(void *ctx, int peer, const char *why);
+};
+
+/* A key to exposed memory, as it travels in messages. Meaning belongs to the transport. */
+struct fm_rkey {
+    uint64_t addr; /* where the exposed piece begins, in the terms of the transport */
+    uint64_t key;
+    uint64_t aux;
+};
+
+/* Exposed memory. Owned by the caller, filled by expose(). */
+struct fm_mem {
+    void *addr;
+    size_t len;
+    struct fm_rkey rkey;
+    void *priv; /* the transport's registration */
+};
+
+enum fm_rma_op { FM_RMA_GET, FM_RMA_PUT };
+
+/* One transfer of memory. Owned by the caller and untouched by it until `done` was called. */
+struct fm_rma {
+    enum fm_rma_op op;
+    void *local;
+    size_t len;
+    struct fm_rkey remote;
+    size_t remote_at;   /* offset into the exposed piece, bytes */
+    struct fm_mem *mem; /* registration of `local` if the caller has one, else NULL */
+    void (*done)(struct fm_rma *rma, int status); /* from inside poll(), or before rma() returns */
+    void *priv;                                   /* the transport's, while in flight */
+};
+
+/* How a process may sleep until this transport has something to do. */
+struct fm_sleep {
+    int fd;                 /* poll(2) for reading; -1: none */
+    _Atomic uint32_t *word; /* or a futex: sleep while *word == seen; NULL: none */
+    uint32_t seen;
+};
+
+struct fm_transport_ops {
+    const char *name; /* "ofi", "shm" */
+
+    /* End the transport and every endpoint of it. Waits until what was accepted has left. NULL is
+     * fine. */
+    void (*close)(struct fm_transport *tp);
+
+    /* Write this process's address (at most FM_ADDRESS_MAX bytes) and its length. */
+    int (*address)(struct fm_transport *tp, void *out_addr, size_t *out_len);
+
+    /* Endpoint for the peer with process index `peer`, whose address is given. Does not talk yet.
+     */
+    int (*connect)(struct fm_transport *tp, int peer, const void *addr, size_t addr_len,
+                   struct fm_ep **out_ep);
+    void (*disconnect)(struct fm_ep *ep);
+
+    /*
+     * Send one message made of a header and a body (body_len may be 0), together at most
+     * tp->max_send bytes. Both are free for reuse on return. 0, FM_AGAIN or a failure.
+     */
+    int (*send)(struct fm_ep *ep, const void *head, size_t head_len, const void *body,
+                size_t body_len);
+
+    /*
+     * The same in two steps, for bodies that are made in place (packing): reserve() gives room for
+     * a message of at most len bytes, 16-byte aligned; commit() sends the first len bytes of it. No
+     * other call on this transport in between. A reserved room is always committed; len 0 gives it
+     * back unsent.
+     */
+    int (*reserve)(struct fm_ep *ep, size_t len, void **out_room);
+    int (*commit)(struct fm_ep *ep, void *room, size_t len);
+
+    /* Start a transfer. 0: done() will be or has been called; FM_AGAIN or a failure: it will not.
+     */
+    int (*rma)(struct fm_ep *ep, struct fm_rma *rma);
+
+    /* Make memory reachable by peers, and take that back. has_rma only; else -FM_E_UNSUPPORTED. */
+    int (*expose)(struct fm_transport *tp, void *addr, size_t len, struct fm_mem *out_mem);
+    void (*unexpose)(struct fm_transport *tp, struct fm_mem *mem);
+
+    /* Make progress. Returns how many things happened (messages delivered, transfers done), 0 for
+       none, or a failure of the transport as a whole. Never blocks. */
+    int (*poll)(struct fm_transport *tp);
+
+    /* Before sleeping: 0 and *out_sleep filled, when nothing is pending and whatever comes later
+       will wake the sleeper; FM_AGAIN when poll() has work. */
+    int (*arm)(struct fm_transport *tp, struct fm_sleep *out_sleep);
+};
+
+/* What every transport begins with. Set at open, constant after. */
+struct fm_transport {
+    const struct fm_transport_ops *ops;
+    struct fm_sink sink;
+    size_t max_send;      /* bytes of head and body of one message, at least 4096 */
+    size_t best_inline;   /* bytes up to which send() is cheapest (inject, one cache line), head
+                             included */
+    bool has_rma;         /* rma() and expose() work */
+    bool needs_expose;    /* a GET's target must be exposed (false: its plain address is enough, see
+                             shm) */
+    bool wants_local_mem; /* `local` of a transfer should be registered too (FI_MR_LOCAL) */
+};
+
+/* What every endpoint begins with. */
+struct fm_ep {
+    struct fm_transport *tp;
+    const struct fm_transport_ops *ops; /* == tp->ops, saves a load on the hot path */
+    int peer;                           /* process index */
+};
+
+/* What open functions are told. */
+struct fm_transport_args {
+    struct fm_sink sink;
+    int self;        /* process index of this process */
+    int n_procs;     /* processes of the job at start */
+    const char *tag; /* names the job: separates jobs of one user on one host */
+};
+
+/* 0 if every slot is filled and the limits make sense, else -FM_E_INTERNAL and the reason. */
+int fm_transport_check(const struct fm_transport *tp);
+
+FM_INLINE int fm_ep_send(struct fm_ep *ep, const void *head, size_t head_len, const void *body,
+                         size_t body_len)
+{
+    return ep->ops->send(ep, head, head_len, body, body_len);
+}
+
+FM_INLINE int fm_transport_poll(struct fm_transport *tp)
+{
+    return tp->ops->poll(tp);
+}
