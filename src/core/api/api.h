@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The face of the standard: how every file of this room begins, and what every MPI function does
+ * first and last.
+ *
+ * Each function of the standard has its body under the P-name and one alias line under it:
+ *
+ *     int PMPI_Barrier(MPI_Comm comm)
+ *     {
+ *         struct fm_comm *c;
+ *         int rc;
+ *
+ *         FM_ENTER();
+ *         rc = find_comm("MPI_Barrier", comm, &c);
+ *         ...
+ *         FM_LEAVE();
+ *         return rc;
+ *     }
+ *     FM_ALIAS(Barrier)
+ *
+ * mpi.h carries no visibility marks and the library is built with hidden visibility, so it is
+ * included here between push and pop.
+ */
+#pragma once
+
+#pragma GCC visibility push(default)
+#include <mpi.h>
+#pragma GCC visibility pop
+
+#include "core/object/errhandler.h"
+#include "core/object/handle.h"
+
+/* MPI_x as a weak name for PMPI_x (MPI-5.0 15.2). */
+#define FM_ALIAS(x) extern __typeof(PMPI_##x) MPI_##x __attribute__((weak, alias("PMPI_" #x)));
+
+/* Around every body: the library lock, free below MPI_THREAD_MULTIPLE. */
+#define FM_ENTER() fm_lock_take(&fm_root.lock)
+#define FM_LEAVE() fm_lock_drop(&fm_root.lock)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The communicator: who belongs to it, and the context that keeps its messages apart.
+ *
+ * A context id is even; messages between users travel in `context`, those of collectives in
+ * `context + 1`. Ranks become process indices (which number the peers of the channel) through
+ * `procs`; in an intercommunicator that is the remote group, in an intracommunicator the only one.
+ */
+#pragma once
+
+#include "core/object/handle.h"
+
+struct fm_channel;
+struct fm_group;
+struct fm_info;
+struct fm_errhandler;
+struct fm_attrs;
+struct fm_topo;
+
+/* Words of one communicator in the shared page; rows in comm.c. Per-peer arrays lie behind. */
+struct fm_comm_words {
+    uint64_t umq_len; /* unexpected messages waiting in this communicator (MPI_T_UMQ_LENGTH) */
+    uint64_t prq_len; /* posted receives waiting */
+    uint64_t
+        eager_limit; /* override of p2p_eager_limit: value + 1, 0 = follow the process-wide one */
+    uint64_t n_sent, n_sent_bytes;   /* messages and bytes of users handed to the engine */
+    uint64_t n_recvd, n_recvd_bytes; /* and delivered to users */
+    uint64_t n_coll;                 /* collective calls */
+};
+
+struct fm_comm {
+    struct fm_object head;
+    uint64_t pool_link;
+    uint32_t context;
+    int rank;
+    int size;     /* of the local group */
+    int n_remote; /* ranks that messages may go to: size, or that of the remote group */
+    const int
+        *procs; /* rank -> process index, n_remote entries; owned by the group; NULL: identity */
+    struct fm_channel *ch;
+    struct fm_comm_words *words; /* never NULL */
+    uint64_t *peer_words; /* FATHOM_PER_MEMBER arrays: sent messages, sent bytes, received messages,
+                             received bytes; n_remote words each; never NULL */
+    struct fm_errhandler *errhandler; /* NULL: the initial one */
+    struct fm_group *group;
+    struct fm_group *remote_group; /* intercommunicators only */
+    struct fm_comm *local_comm;    /* intercommunicators only: the local group, for collectives */
+    struct fm_attrs *attrs;
+    struct fm_info *info;
+    struct fm_topo *topo;
+    uint64_t coll_seq; /* collective calls made on it, the same number in every rank */
+    uint64_t id;       /* unique within the process; names the object in the shared page */
+    bool is_inter;
+    bool is_freed; /* MPI_Comm_free was called; lives on for pending operations */
+    char name[MPI_MAX_OBJECT_NAME];
+};
+
+extern const struct fathom_table fm_comm_vars;
+
+/*
+ * A communicator over a group (one reference is taken), with words in the page. *out_comm has one
+ * reference. The errhandler, name, attributes and topology are the caller's to set.
+ */
+int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_group *remote_group,
+                   int rank, uint32_t context, struct fm_comm **out_comm);
+/* Drop a reference; the last one takes the object away. NULL is fine. */
+void fm_comm_unref(struct fm_comm *comm);
+int fm_comm_set_name(struct fm_comm *comm, const char *name);
+
+/* Process index of a rank (0 <= rank < n_remote). */
+FM_INLINE int fm_comm_proc(const struct fm_comm *comm, int rank)
+{
+    return comm->procs ? comm->procs[rank] : rank;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Handles of the ABI become pointers to objects here, and nowhere else is a handle looked at.
+ *
+ * Predefined handles are small constants (MPI-5.0 20.3.2, all below FM_HANDLE_RESERVED): they index
+ * a table of objects. Every other handle is the address of an object in the pool of its kind, so a
+ * handle that a user made up, or freed, is recognised and refused without following it: the pool
+ * must own the address, and the object's head must carry the kind (freeing sets it to
+ * FM_KIND_NONE).
+ *
+ * The table is empty before MPI_Init and after MPI_Finalize, except for objects that may be used at
+ * any time (infos, error handlers), so the hot path needs no test of its own for "not initialized".
+ *
+ * fm_root is the state of this room and what lower rooms must reach without an argument: the
+ * library lock and the way to end the job. Guarded by the lock.
+ */
+#pragma once
+
+#include <mpi.h>
+
+#include "util/pool.h"
+#include "util/sync.h"
+
+#define FM_HANDLE_RESERVED 0x400
+
+enum fm_kind {
+    FM_KIND_NONE = 0,
+    FM_KIND_COMM,
+    FM_KIND_GROUP,
+    FM_KIND_REQUEST,
+    FM_KIND_MESSAGE,
+    FM_KIND_DTYPE,
+    FM_KIND_OP,
+    FM_KIND_INFO,
+    FM_KIND_ERRHANDLER,
+    FM_KIND_WIN,
+    FM_KIND_FILE,
+    FM_KIND_SESSION,
+    FM_KIND_COUNT
+};
+
+/* The common head: first member of every object. 8 bytes, kept by fm_pool_put(). */
+struct fm_object {
+    uint32_t kind; /* enum fm_kind */
+    int32_t refs;  /* users of the object, the handle itself being one */
+};
+
+enum fm_phase { FM_PHASE_BEFORE = 0, FM_PHASE_RUNNING, FM_PHASE_AFTER };
+
+struct fm_root {
+    struct fm_object *predefined[FM_HANDLE_RESERVED];
+    struct fm_pool pools[FM_KIND_COUNT];
+    struct fm_lock lock; /* the library lock: on at MPI_THREAD_MULTIPLE only */
+    enum fm_phase phase;
+    int rank, size; /* in MPI_COMM_WORLD; -1, 0 before MPI_Init */
+    /* End the job with this status, installed by the runtime; does not return. NULL: exit(). */
+    void (*abort)(int exit_status);
+};
+
+extern struct fm_root fm_root;
+
+/* Make the pools (object sizes are given by the rooms that own the structs). Twice is fine. */
+int fm_handle_pool(enum fm_kind kind, size_t obj_len, size_t max_objects);
+/* End every pool and forget every predefined object. */
+void fm_handle_finish(void);
+
+/* A new object of a kind: zeroed, head set, one reference. NULL (and fm_why) when out of room. */
+void *fm_object_new(enum fm_kind kind);
+
+/* Make an object known under a predefined handle. */
+void fm_handle_predefine(const void *handle, void *object);
+
+FM_INLINE void *fm_object_ref(void *object)
+{
+    ((struct fm_object *)object)->refs++;
+    return object;
+}
+
+/* Return the memory of an object whose last reference is gone (rooms call it from their unref). */
+void fm_object_free(void *object);
+
+/* The object behind a handle of this kind, or NULL when it is none (null handles are none). */
+FM_INLINE void *fm_handle_get(const void *handle, enum fm_kind kind)
+{
+    uintptr_t v = (uintptr_t)handle;
+    struct fm_object *o;
+
+    if (v < FM_HANDLE_RESERVED) {
+        o = fm_root.predefined[v];
+    } else {
+        o = fm_pool_owns(&fm_root.pools[kind], handle) ? (struct fm_object *)handle : NULL;
+    }
+    return o && o->kind == (uint32_t)kind ? o : NULL;
+}
+
+#define fm_comm_get(h)       ((struct fm_comm *)fm_handle_get((h), FM_KIND_COMM))
+#define fm_group_get(h)      ((struct fm_group *)fm_handle_get((h), FM_KIND_GROUP))
+#define fm_request_get(h)    ((struct fm_request *)fm_handle_get((h), FM_KIND_REQUEST))
+#define fm_message_get(h)    ((struct fm_request *)fm_handle_get((h), FM_KIND_MESSAGE))
+#define fm_dtype_get(h)      ((struct fm_dtype *)fm_handle_get((h), FM_KIND_DTYPE))
+#define fm_op_get(h)         ((struct fm_op *)fm_handle_get((h), FM_KIND_OP))
+#define fm_info_get(h)       ((struct fm_info *)fm_handle_get((h), FM_KIND_INFO))
+#define fm_errhandler_get(h) ((struct fm_errhandler *)fm_handle_get((h), FM_KIND_ERRHANDLER))
+#define fm_win_get(h)        ((struct fm_win *)fm_handle_get((h), FM_KIND_WIN))
+#define fm_file_get(h)       ((struct fm_file *)fm_handle_get((h), FM_KIND_FILE))
+#define fm_session_get(h)    ((struct fm_session *)fm_handle_get((h), FM_KIND_SESSION))
+
+/* The handle of an object: its predefined constant if it has one, else its address. */
+void *fm_handle_of(const void *object);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests: an operation that may still be under way, and its result.
+ *
+ * A request has two users at most: the handle (until MPI_Wait and the like, or MPI_Request_free)
+ * and the engine (until it is complete). Each holds a reference. `is_done` is set exactly once,
+ * last, by fm_request_complete(). Persistent requests go back to inactive when waited for.
+ *
+ * Whoever makes a kind of request gives it an op table: the engine for messages, coll for
+ * collective schedules, rma and io for theirs.
+ */
+#pragma once
+
+#include "core/object/handle.h"
+#include "util/list.h"
+
+struct fm_comm;
+struct fm_dtype;
+struct fm_request;
+
+/* A status while it is inside the library. */
+struct fm_status {
+    int source;
+    int tag;
+    int error; /* MPI error class; MPI_SUCCESS */
+    bool is_cancelled;
+    MPI_Count n_bytes; /* received */
+};
+
+/* What an empty status holds (MPI-5.0 3.7.3). */
+#define FM_STATUS_EMPTY                                                                            \
+    ((struct fm_status){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .error = MPI_SUCCESS})
+
+struct fm_request_ops {
+    const char *name; /* "send", "recv", "ibcast": for those who look from outside */
+    /* Start an inactive persistent request again; NULL: not persistent. */
+    int (*start)(struct fm_request *r);
+    /* Try to cancel; completes the request if that worked; NULL: cannot be cancelled. */
+    int (*cancel)(struct fm_request *r);
+    /* The last reference is going: release what the request holds. NULL: nothing. */
+    void (*release)(struct fm_request *r);
+    /* Called when a wait or test harvests the completed request, before its status is read
+       (generalized requests' query); NULL: nothing. Returns an MPI error class. */
+    int (*query)(struct fm_request *r);
+};
+
+struct fm_request {
+    struct fm_object head;
+    uint64_t pool_link;
+    const struct fm_request_ops *ops;
+    bool is_done; /* complete: set last */
+    bool is_persistent;
+    bool is_active;   /* persistent: started and not yet harvested; others: always */
+    bool is_internal; /* no user ever sees it */
+    struct fm_status status;
+    struct fm_comm *comm; /* holds a reference; NULL when the kind has none */
+    /* Called once when complete, after is_done; for schedules and the like. */
+    void (*on_done)(struct fm_request *r);
+    void *owner; /* of whoever set on_done */
+    /* The maker's own part follows in its own struct, which begins with this one. */
+};
+
+/* Bytes that a maker may use in all, this struct included (the stride of the request pool). */
+#define FM_REQUEST_LEN 512
+
+/* A request: zeroed, one reference (the engine's or the handle's: see the maker), active, status
+   empty. Holds a reference on comm if given. NULL when out of room. */
+struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm);
+
+/* Drop a reference; the last one releases. */
+void fm_request_unref(struct fm_request *r);
+
+/* It is complete: status.error is final. Calls on_done and drops the engine's reference. */
+void fm_request_complete(struct fm_request *r);
+
+/* Put a status into the user's MPI_Status (MPI_ERROR untouched, MPI-5.0 3.2.5); NULL/IGNORE:
+ * nothing. */
+void fm_status_set(MPI_Status *out, const struct fm_status *s);
+/* And back, for MPI_Get_count and the like. */
+MPI_Count fm_status_bytes(const MPI_Status *s);
+bool fm_status_is_cancelled(const MPI_Status *s);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Matching of messages and receives (MPI-5.0 3.5), at a cost that does not grow with the depth of
+ * the queues.
+ *
+ * Two sets, posted receives and unexpected messages. A message is (context, source, tag); a receive
+ * may have wildcards in place of source and tag. Entries are hashed by what is exact in them, so
+ * that an arrival looks at up to four queues (exact; any source; any tag; both) and takes the one
+ * that was posted first, told by a stamp; a receive looks into one. The order of the standard
+ * holds: among several that match, the oldest wins.
+ *
+ * The nodes lie in the caller's objects (requests and unexpected messages); match allocates nothing
+ * but its tables. Not thread-safe: under the library lock.
+ */
+#pragma once
+
+#include <fathom/mpit.h>
+
+#include "util/compiler.h"
+#include "util/list.h"
+#include "util/status.h"
+
+#define FM_ANY_SOURCE (-1) /* == MPI_ANY_SOURCE */
+#define FM_ANY_TAG    (-2) /* == MPI_ANY_TAG */
+
+/* What is matched: for a message all exact. */
+struct fm_match_key {
+    uint32_t context;
+    int32_t source; /* rank in the communicator, or FM_ANY_SOURCE */
+    int32_t tag;    /* or FM_ANY_TAG */
+};
+
+/* Words of the room in the shared page; rows in match.c. */
+struct fm_match_words {
+    struct fathom_level umq_len;   /* unexpected messages */
+    struct fathom_level umq_bytes; /* bytes of payload held for them; kept by recv.c */
+    struct fathom_level prq_len;   /* posted receives */
+    uint64_t n_attempts;           /* look-ups, by arrivals and by receives */
+    uint64_t n_steps;              /* entries looked at in them */
+    uint64_t n_posted_hits;        /* arrivals that found a receive */
+    uint64_t n_unexpected_hits;    /* receives that found a message */
+    uint64_t n_wildcards;          /* receives with a wildcard */
+    uint64_t n_probes;
+    uint64_t n_rehashes;
+    uint64_t on_umq_in, on_umq_out, on_posted, on_matched; /* events */
+};
+
+extern const struct fathom_table fm_match_vars;
+
+/* A place in a queue of posted receives. Zeroed before first use. */
+struct fm_posted {
+    struct fm_match_key key;
+    struct fm_list link;
+    uint64_t stamp;
+    void *queue; /* match.c only; NULL: not queued */
+};
+
+/* A place of an unexpected message in the queues that receives may look into. */
+struct fm_unexpected {
+    struct fm_match_key key;
+    uint64_t stamp;
+    struct fm_list link[4];
+    void *queue[4]; /* match.c only; NULL: not queued */
+};
+
+struct fm_match; /* opaque; match.c */
+
+int fm_match_create(struct fm_match_words *words, struct fm_match **out_match);
+/* Entries that are still queued are forgotten, not freed. NULL is fine. */
+void fm_match_destroy(struct fm_match *m);
+
+/* A message has arrived: take out and return the oldest matching receive, or NULL. */
+struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key *key);
+/* ... nobody waits for it: keep it (u->key is set). 0 or -FM_E_NOMEM. */
+int fm_match_keep(struct fm_match *m, struct fm_unexpected *u);
+
+/* A receive is posted (key may have wildcards): take out and return the oldest matching message, or
+ * NULL. */
+struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match_key *key);
+/* ... nothing is there yet: queue it (p->key is set). 0 or -FM_E_NOMEM. */
+int fm_match_post(struct fm_match *m, struct fm_posted *p);
+
+/* As fm_match_receive, but leave it in place (MPI_Iprobe). */
+struct fm_unexpected *fm_match_probe(struct fm_match *m, const struct fm_match_key *key);
+
+/* Take out what may be queued (MPI_Cancel, communicator teardown). False: it was not queued. */
+bool fm_match_unpost(struct fm_match *m, struct fm_posted *p);
+bool fm_match_drop(struct fm_match *m, struct fm_unexpected *u);
+
+/* Call fn for every entry, oldest first (queue dumps, cleaning a context). fn may take the entry
+ * out. */
+void fm_match_each_posted(struct fm_match *m, void (*fn)(struct fm_posted *p, void *ctx),
+                          void *ctx);
+void fm_match_each_unexpected(struct fm_match *m, void (*fn)(struct fm_unexpected *u, void *ctx),
+                              void *ctx);

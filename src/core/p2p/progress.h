@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Progress: polling the transports, hooks of other rooms, waiting.
+ *
+ * All waiting in the library goes through fm_wait_until(): it polls, gives the processor away when
+ * that pays, sleeps when nothing comes (D11), drops the library lock while it does, and notes in
+ * the shared page what the process is blocked in.
+ */
+#pragma once
+
+#include "core/object/request.h"
+
+struct fm_channel;
+
+/* One round over transports and hooks. How many things happened, or a failure of the whole. */
+int fm_progress(struct fm_channel *ch);
+
+/* Something that wants to be called in every round (schedules, RMA). Returns how many things it
+ * did. */
+typedef int (*fm_progress_fn)(void *ctx);
+int fm_progress_hook_add(struct fm_channel *ch, fm_progress_fn fn, void *ctx);
+void fm_progress_hook_remove(struct fm_channel *ch, fm_progress_fn fn, void *ctx);
+
+/* Until the condition holds. 0 or a failure of the channel. */
+typedef bool (*fm_until_fn)(void *ctx);
+int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx);
+
+/* Until the request is complete; drops the handle's reference of a non-persistent one. Returns 0 or
+   a failure; the request's own error is in the status (out_status may be NULL: then it is returned
+   as a positive MPI error class). */
+int fm_wait(struct fm_request *r, struct fm_status *out_status);
+/* All n; the array's entries become NULL. First error as fm_wait. */
+int fm_wait_all(int n, struct fm_request **reqs);

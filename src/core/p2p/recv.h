@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Entry of receives and probes. Arguments are checked already. */
+#pragma once
+
+#include "core/p2p/send.h"
+
+/* Receive. The status is filled when not NULL. 0, or a failure (-FM_E_TRUNCATE: the status tells
+ * the rest). */
+int fm_recv(const struct fm_msg *m, struct fm_status *out_status);
+int fm_irecv(const struct fm_msg *m, struct fm_request **out_req);
+
+/* Send one, receive another, in any order (MPI_Sendrecv and collectives). */
+int fm_sendrecv(const struct fm_msg *send, const struct fm_msg *recv, struct fm_status *out_status);
+
+/* Is a matching message there? 0; *out_found tells. peer may be MPI_ANY_SOURCE, tag MPI_ANY_TAG. */
+int fm_iprobe(struct fm_comm *comm, int peer, int tag, bool *out_found,
+              struct fm_status *out_status);
+int fm_probe(struct fm_comm *comm, int peer, int tag, struct fm_status *out_status);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Entry of all send modes. Arguments are checked already; dest may be MPI_PROC_NULL. */
+#pragma once
+
+#include "core/dtype/dtype.h"
+#include "core/object/comm.h"
+#include "core/object/request.h"
+
+enum fm_send_mode { FM_SEND_STANDARD, FM_SEND_SYNC, FM_SEND_READY, FM_SEND_BUFFERED };
+
+/* The two message spaces of a communicator. */
+enum fm_space { FM_SPACE_USER = 0, FM_SPACE_COLL = 1 };
+
+/* What is sent or received. Passed by address, copied where it must last. */
+struct fm_msg {
+    void *buf; /* sends do not write to it */
+    MPI_Count count;
+    struct fm_dtype *dtype;
+    int peer; /* rank in comm (remote group of an intercommunicator), MPI_PROC_NULL, MPI_ANY_SOURCE
+               */
+    int tag;
+    struct fm_comm *comm;
+    enum fm_space space;
+};
+
+/* Send and return when the buffer may be used again. 0 or a failure. */
+int fm_send(const struct fm_msg *m, enum fm_send_mode mode);
+/* Start; *out_req holds the handle's reference, to be given to fm_wait() or fm_request_unref(). */
+int fm_isend(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request **out_req);

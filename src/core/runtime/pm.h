@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The process manager: who we are, who the others are, what they have published, how a job ends
+ * (D10).
+ *
+ * Four back ends behind one table: own (our mpiexec), PMIx, PMI-1, singleton. The first that
+ * recognises its environment is taken. Keys are short names ("ofi", "shm"); values are at most
+ * FM_PM_VALUE_MAX bytes. Locality comes from here, never from a host name.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/status.h"
+
+#define FM_PM_VALUE_MAX 512
+
+struct fm_pm;
+
+struct fm_pm_ops {
+    const char *name; /* "own", "pmix", "pmi1", "single" */
+    /* Publish; visible to others after the next fence at the latest. */
+    int (*put)(struct fm_pm *pm, const char *key, const void *value, size_t len);
+    /*
+     * What a rank has published under key. Waits until it did where the back end can (own),
+     * otherwise needs a fence before. -FM_E_PEER when that rank has ended, -FM_E_NOENT when it
+     * published no such key.
+     */
+    int (*get)(struct fm_pm *pm, int rank, const char *key, void *out_value, size_t *len);
+    /* All ranks have come here, and what they put can be got. Own and single: may be free of
+     * waiting. */
+    int (*fence)(struct fm_pm *pm);
+    /* Has that rank ended or died? */
+    bool (*is_gone)(struct fm_pm *pm, int rank);
+    /* MPI_Init is done / MPI_Finalize is done: leaving before the latter is a failure. */
+    int (*started)(struct fm_pm *pm);
+    int (*finished)(struct fm_pm *pm);
+    /* Tell the launcher to end the job with this exit status; the caller then exits. */
+    void (*abort)(struct fm_pm *pm, int exit_status, const char *text);
+    void (*close)(struct fm_pm *pm);
+};
+
+struct fm_pm {
+    const struct fm_pm_ops *ops;
+    int rank;
+    int size;
+    int appnum;        /* which executable of an MPMD job, -1 unknown */
+    int universe_size; /* -1 unknown */
+    int local_rank;    /* among the ranks of this node */
+    int n_local;
+    const int *node_of; /* rank -> node number, size entries; NULL: all on one node */
+    char job[64];       /* unique name of the job on this host */
+};
+
+/* The back end that fits the environment; *out_pm ends with ops->close(). */
+int fm_pm_open(struct fm_pm **out_pm);
+
+/* Each back end: 0, FM_AGAIN when the environment is not its own, or a failure. */
+int fm_pm_own_open(struct fm_pm **out_pm);
+int fm_pm_pmix_open(struct fm_pm **out_pm);
+int fm_pm_pmi1_open(struct fm_pm **out_pm);
+int fm_pm_single_open(struct fm_pm **out_pm);
