@@ -20,6 +20,16 @@
 
 #define FM_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
+/* A counter or an event in hot code: one statement that -Dstats=false takes out. */
+#if FM_STATS
+#define FM_STAT(x)                                                                                 \
+    do {                                                                                           \
+        x;                                                                                         \
+    } while (0)
+#else
+#define FM_STAT(x) ((void)0)
+#endif
+
 /* From a member's address to the struct that holds it. */
 #define fm_container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
