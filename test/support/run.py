@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run one MPI program over one transport with several numbers of ranks.
+
+    run.py [--ranks 1,2,4] [--transport NAME] [--timeout S] [--noisy] MPIEXEC PROGRAM [ARG...]
+
+Transport names: tcp, tcp-rxm, ofi-shm (libfabric providers) and shm (our own).
+A run passes when it exits 0 in time, prints nothing on stderr (nor on stdout, unless --noisy), and leaves
+nothing behind: no file in /dev/shm, no process of its session.
+"""
+import argparse
+import os
+import signal
+import subprocess
+import sys
+
+TRANSPORTS = {
+    "tcp": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "tcp"},
+    "tcp-rxm": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "tcp;ofi_rxm"},
+    "ofi-shm": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "shm"},
+    "shm": {"FATHOM_TRANSPORT": "shm"},
+    "default": {},
+}
+
+
+def members(session):
+    """Processes of a session that are not zombies."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/stat" % name) as f:
+                fields = f.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] not in "ZX":
+            found.append(int(name))
+    return found
+
+
+def litter():
+    """What of ours lies in /dev/shm (other programs of the machine may come and go there)."""
+    return {n for n in os.listdir("/dev/shm") if "fathom" in n or n.startswith("fi_")}
+
+
+def run(command, env, limit):
+    """Exit status (None: out of time), stdout, stderr, processes left."""
+    child = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        out, err = child.communicate(timeout=limit)
+        status = child.returncode
+    except subprocess.TimeoutExpired:
+        subprocess.run(["sh", "-c", "for p in \"$@\"; do echo \"pid $p: $(cat /proc/$p/wchan) "
+                        "$(tr '\\0' ' ' </proc/$p/cmdline)\"; done", "sh"]
+                       + [str(p) for p in members(child.pid)], check=False)
+        os.killpg(child.pid, signal.SIGKILL)
+        out, err = child.communicate()
+        status = None
+    left = members(child.pid)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    return status, out, err, left
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ranks", default="1,2,3,4,8")
+    parser.add_argument("--transport", default="default", choices=sorted(TRANSPORTS))
+    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--noisy", action="store_true")
+    parser.add_argument("--env", action="append", default=[])
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    args = parser.parse_args()
+    mpiexec, program = args.command[0], args.command[1:]
+    env = dict(os.environ, **TRANSPORTS[args.transport])
+    env.update(e.split("=", 1) for e in args.env)
+    failed = 0
+    for n in args.ranks.split(","):
+        before = litter()
+        status, out, err, left = run([mpiexec, "-n", n] + program, env, args.timeout)
+        problems = []
+        if status is None:
+            problems.append("still running after %g s" % args.timeout)
+        elif status != 0:
+            problems.append("exit status %d" % status)
+        if err or (out and not args.noisy):
+            problems.append("it printed something")
+        if left:
+            problems.append("processes left: %s" % left)
+        if litter() - before:
+            problems.append("left in /dev/shm: %s" % sorted(litter() - before))
+        for line in problems:
+            failed += 1
+            print("%s, %s ranks, %s: %s" % (os.path.basename(program[0]), n, args.transport, line))
+        if problems:
+            sys.stdout.write(out.decode(errors="replace")[-4000:])
+            sys.stdout.write(err.decode(errors="replace")[-6000:])
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
