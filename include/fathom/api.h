@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libmpi_abi says about itself, for tools: which functions of the standard it does not have. */
+/* What libmpi_abi says about itself, for tools: which functions of the standard it lacks. */
 #ifndef FATHOM_API_H
 #define FATHOM_API_H
 
