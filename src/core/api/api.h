@@ -33,6 +33,7 @@
 /* MPI_x as a weak name for PMPI_x (MPI-5.0 15.2). */
 #define FM_ALIAS(x) extern __typeof(PMPI_##x) MPI_##x __attribute__((weak, alias("PMPI_" #x)));
 
-/* Around every body: the library lock, free below MPI_THREAD_MULTIPLE. */
-#define FM_ENTER() fm_lock_take(&fm_root.lock)
+/* Around every body: the library lock, free below MPI_THREAD_MULTIPLE; and the name of the call,
+   which is that of the body without its P, for whoever waits in it. */
+#define FM_ENTER() (fm_lock_take(&fm_root.lock), (void)(fm_root.call = &__func__[1]))
 #define FM_LEAVE() fm_lock_drop(&fm_root.lock)

@@ -45,6 +45,8 @@ struct fm_object {
     int32_t refs;  /* users of the object, the handle itself being one */
 };
 
+struct fm_comm;
+
 enum fm_phase { FM_PHASE_BEFORE = 0, FM_PHASE_RUNNING, FM_PHASE_AFTER };
 
 struct fm_root {
@@ -55,6 +57,11 @@ struct fm_root {
     int rank, size; /* in MPI_COMM_WORLD; -1, 0 before MPI_Init */
     /* End the job with this status, installed by the runtime; does not return. NULL: exit(). */
     void (*abort)(int exit_status);
+    /* The MPI function that the user is in, "MPI_Send"; set on entry, for those who wait. */
+    const char *call;
+    /* A communicator was made (words and members set), or is about to go: the engine keeps count of
+       what waits in it. Installed by the channel, called by comm.c; NULL: nobody cares. */
+    void (*comm_changed)(struct fm_comm *comm, bool is_made);
 };
 
 extern struct fm_root fm_root;
