@@ -51,19 +51,26 @@ struct fm_comm {
     uint64_t coll_seq; /* collective calls made on it, the same number in every rank */
     uint64_t id;       /* unique within the process; names the object in the shared page */
     bool is_inter;
-    bool is_freed; /* MPI_Comm_free was called; lives on for pending operations */
+    bool is_freed;      /* MPI_Comm_free was called; lives on for pending operations */
+    bool has_own_words; /* no registry: comm.c only */
+    /* The last reference is going: the context id is free again. The comm room's; NULL: nothing. */
+    void (*on_gone)(struct fm_comm *comm);
     char name[MPI_MAX_OBJECT_NAME];
 };
 
 extern const struct fathom_table fm_comm_vars;
 
+/* Take the block of fm_comm_vars (NULL: no registry) and make the pool. Twice is fine. */
+int fm_comm_init(void *block);
+
 /*
- * A communicator over a group (one reference is taken), with words in the page. *out_comm has one
- * reference. The errhandler, name, attributes and topology are the caller's to set.
+ * A communicator over a group (one reference of each is taken), with words in the page. *out_comm
+ * has one reference. The errhandler, name, attributes and topology are the caller's to set.
  */
 int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_group *remote_group,
                    int rank, uint32_t context, struct fm_comm **out_comm);
-/* Drop a reference; the last one takes the object away. NULL is fine. */
+/* Drop a reference; the last one takes the object away, attributes being deleted before
+   (MPI_Comm_free). NULL is fine. */
 void fm_comm_unref(struct fm_comm *comm);
 int fm_comm_set_name(struct fm_comm *comm, const char *name);
 

@@ -37,8 +37,19 @@ struct fm_errhandler {
     } fn;
 };
 
-/* Make the predefined handlers known; usable before MPI_Init. */
+/* Make the predefined handlers known; a constructor of the library has done it, twice is fine. */
 int fm_errhandler_init(void);
+
+/* Objects of this kind keep their handler (struct fm_errhandler *, NULL: the initial one) at this
+   byte offset. Said once by the room that owns the struct. */
+void fm_errhandler_place(enum fm_kind kind, size_t at);
+
+/* The handler that an object's errors go to now, never NULL; see fm_raise() for NULL objects. */
+struct fm_errhandler *fm_errhandler_of(void *object);
+/* Give the object a handler (a reference is taken) in the place of its present one. */
+int fm_errhandler_set(void *object, struct fm_errhandler *eh);
+/* Call the handler of the object as MPI_Comm_call_errhandler and the like do. */
+int fm_errhandler_call(void *object, const char *call, int code);
 
 /* A handler of the user, with one reference. NULL when out of memory. */
 struct fm_errhandler *fm_errhandler_create(enum fm_kind of, void (*fn)(void));
@@ -53,7 +64,8 @@ void fm_errhandler_unref(struct fm_errhandler *eh);
 FM_COLD int fm_raise(void *object, const char *call, int code, const char *fmt, ...)
     FM_PRINTF(4, 5);
 
-/* The same for a failure from below: class from the status, text from fm_why(). */
+/* The same for a failure from below: class from the status, text from fm_why(). A positive status
+   is the MPI error code itself (of a user's callback, of a request). */
 FM_COLD int fm_raise_status(void *object, const char *call, int status);
 
 /*
@@ -68,6 +80,9 @@ FM_COLD int fm_raise_unsupported(const char *call);
 
 /* The MPI error class that a -FM_E... status stands for; 0 for 0. */
 int fm_error_class_of(int status);
+
+/* "MPI_ERR_RANK" of a predefined class (also of MPI_T), NULL of anything else. Static. */
+const char *fm_error_name(int code);
 
 /* Text of a code or class, "" if it is none of ours or the user's. At most MPI_MAX_ERROR_STRING - 1
    characters. Works at any time. */

@@ -12,6 +12,9 @@ struct fm_group {
     int *procs; /* rank -> process index; NULL: identity */
 };
 
+/* Make the pool and MPI_GROUP_EMPTY known; fm_group_create() does it too. Twice is fine. */
+int fm_group_init(void);
+
 /* A group of `size` members; procs is copied (NULL: processes 0 .. size-1). `self` is the calling
    process's index. One reference. */
 int fm_group_create(int size, const int *procs, int self, struct fm_group **out_group);

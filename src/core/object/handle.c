@@ -2,6 +2,7 @@
 /* Handles, predefined and dynamic. */
 #include "core/object/handle.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "util/status.h"
@@ -17,12 +18,24 @@ int fm_handle_pool(enum fm_kind kind, size_t obj_len, size_t max_objects)
     return fm_pool_init(&fm_root.pools[kind], obj_len, max_objects);
 }
 
+/* MPI-5.0 11.4: these work before MPI_Init and after MPI_Finalize. */
+static bool is_lasting(unsigned kind)
+{
+    return kind == FM_KIND_INFO || kind == FM_KIND_ERRHANDLER;
+}
+
 void fm_handle_finish(void)
 {
-    for (int kind = 0; kind < FM_KIND_COUNT; kind++) {
-        fm_pool_finish(&fm_root.pools[kind]);
+    for (unsigned kind = 0; kind < FM_KIND_COUNT; kind++) {
+        if (!is_lasting(kind)) {
+            fm_pool_finish(&fm_root.pools[kind]);
+        }
     }
-    memset(fm_root.predefined, 0, sizeof(fm_root.predefined));
+    for (size_t i = 0; i < FM_HANDLE_RESERVED; i++) {
+        if (fm_root.predefined[i] && !is_lasting(fm_root.predefined[i]->kind)) {
+            fm_root.predefined[i] = NULL;
+        }
+    }
 }
 
 void *fm_object_new(enum fm_kind kind)
@@ -36,7 +49,7 @@ void *fm_object_new(enum fm_kind kind)
         return NULL;
     }
     memset(o, 0, pool->stride);
-    o->kind = (uint32_t)kind;
+    o->kind = (uint16_t)kind;
     o->refs = 1;
     return o;
 }
@@ -55,14 +68,42 @@ void fm_handle_predefine(const void *handle, void *object)
 {
     fm_assert((uintptr_t)handle < FM_HANDLE_RESERVED);
     fm_root.predefined[(uintptr_t)handle] = object;
+    if (object) {
+        ((struct fm_object *)object)->handle = (uint16_t)(uintptr_t)handle;
+    }
 }
 
-void *fm_handle_of(const void *object)
+/* What messages say about a kind. */
+static const struct {
+    const char *name;
+    const char *null_name;
+    const void *null;
+} kinds[FM_KIND_COUNT] = {
+    [FM_KIND_NONE] = {"object", "NULL", NULL},
+    [FM_KIND_COMM] = {"communicator", "MPI_COMM_NULL", MPI_COMM_NULL},
+    [FM_KIND_GROUP] = {"group", "MPI_GROUP_NULL", MPI_GROUP_NULL},
+    [FM_KIND_REQUEST] = {"request", "MPI_REQUEST_NULL", MPI_REQUEST_NULL},
+    [FM_KIND_MESSAGE] = {"message", "MPI_MESSAGE_NULL", MPI_MESSAGE_NULL},
+    [FM_KIND_DTYPE] = {"datatype", "MPI_DATATYPE_NULL", MPI_DATATYPE_NULL},
+    [FM_KIND_OP] = {"operation", "MPI_OP_NULL", MPI_OP_NULL},
+    [FM_KIND_INFO] = {"info object", "MPI_INFO_NULL", MPI_INFO_NULL},
+    [FM_KIND_ERRHANDLER] = {"error handler", "MPI_ERRHANDLER_NULL", MPI_ERRHANDLER_NULL},
+    [FM_KIND_WIN] = {"window", "MPI_WIN_NULL", MPI_WIN_NULL},
+    [FM_KIND_FILE] = {"file", "MPI_FILE_NULL", MPI_FILE_NULL},
+    [FM_KIND_SESSION] = {"session", "MPI_SESSION_NULL", MPI_SESSION_NULL},
+};
+
+const char *fm_kind_name(enum fm_kind kind)
 {
-    for (size_t i = 0; i < FM_HANDLE_RESERVED; i++) {
-        if (fm_root.predefined[i] == object) {
-            return (void *)i;
-        }
-    }
-    return (void *)object;
+    return kinds[kind].name;
+}
+
+const char *fm_kind_null_name(enum fm_kind kind)
+{
+    return kinds[kind].null_name;
+}
+
+bool fm_handle_is_null(enum fm_kind kind, const void *handle)
+{
+    return !handle || handle == kinds[kind].null;
 }

@@ -9,7 +9,8 @@
  * FM_KIND_NONE).
  *
  * The table is empty before MPI_Init and after MPI_Finalize, except for objects that may be used at
- * any time (infos, error handlers), so the hot path needs no test of its own for "not initialized".
+ * any time (infos, error handlers: MPI-5.0 11.4), so the hot path needs no test of its own for "not
+ * initialized".
  *
  * fm_root is the state of this room and what lower rooms must reach without an argument: the
  * library lock and the way to end the job. Guarded by the lock.
@@ -41,8 +42,9 @@ enum fm_kind {
 
 /* The common head: first member of every object. 8 bytes, kept by fm_pool_put(). */
 struct fm_object {
-    uint32_t kind; /* enum fm_kind */
-    int32_t refs;  /* users of the object, the handle itself being one */
+    uint16_t kind;   /* enum fm_kind */
+    uint16_t handle; /* predefined: its constant; 0: the handle is the address */
+    int32_t refs;    /* users of the object, the handle itself being one */
 };
 
 struct fm_comm;
@@ -68,13 +70,14 @@ extern struct fm_root fm_root;
 
 /* Make the pools (object sizes are given by the rooms that own the structs). Twice is fine. */
 int fm_handle_pool(enum fm_kind kind, size_t obj_len, size_t max_objects);
-/* End every pool and forget every predefined object. */
+/* End every pool and forget every predefined object, but those of infos and error handlers, which
+   may be used after MPI_Finalize. */
 void fm_handle_finish(void);
 
 /* A new object of a kind: zeroed, head set, one reference. NULL (and fm_why) when out of room. */
 void *fm_object_new(enum fm_kind kind);
 
-/* Make an object known under a predefined handle. */
+/* Make an object known under a predefined handle; NULL: forget the handle. */
 void fm_handle_predefine(const void *handle, void *object);
 
 FM_INLINE void *fm_object_ref(void *object)
@@ -97,7 +100,7 @@ FM_INLINE void *fm_handle_get(const void *handle, enum fm_kind kind)
     } else {
         o = fm_pool_owns(&fm_root.pools[kind], handle) ? (struct fm_object *)handle : NULL;
     }
-    return o && o->kind == (uint32_t)kind ? o : NULL;
+    return o && o->kind == (uint16_t)kind ? o : NULL;
 }
 
 #define fm_comm_get(h)       ((struct fm_comm *)fm_handle_get((h), FM_KIND_COMM))
@@ -113,4 +116,15 @@ FM_INLINE void *fm_handle_get(const void *handle, enum fm_kind kind)
 #define fm_session_get(h)    ((struct fm_session *)fm_handle_get((h), FM_KIND_SESSION))
 
 /* The handle of an object: its predefined constant if it has one, else its address. */
-void *fm_handle_of(const void *object);
+FM_INLINE void *fm_handle_of(const void *object)
+{
+    uintptr_t constant = ((const struct fm_object *)object)->handle;
+
+    return constant ? (void *)constant : (void *)(uintptr_t)object;
+}
+
+/* "communicator" and the like, and the name of the kind's null handle. Static texts. */
+const char *fm_kind_name(enum fm_kind kind);
+const char *fm_kind_null_name(enum fm_kind kind);
+/* Is the handle MPI_COMM_NULL (or the like) of this kind, or the NULL pointer? */
+bool fm_handle_is_null(enum fm_kind kind, const void *handle);

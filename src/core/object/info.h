@@ -18,8 +18,9 @@ struct fm_info {
     int n_room;
 };
 
-/* Make the pool and MPI_INFO_ENV known. */
+/* Make the pool and MPI_INFO_ENV known; a constructor of the library has done it, twice is fine. */
 int fm_info_init(void);
+/* An empty one with one reference; NULL when out of memory. */
 struct fm_info *fm_info_create(void);
 struct fm_info *fm_info_dup(const struct fm_info *info);
 void fm_info_unref(struct fm_info *info);

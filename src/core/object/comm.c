@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The communicator as an object: members, words in the page, life and end. How its context id is
+ * agreed on is the comm room's affair.
+ */
+#include "core/object/comm.h"
+
+#include <fathom/mpit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/object/attr.h"
+#include "core/object/errhandler.h"
+#include "core/object/group.h"
+#include "core/object/info.h"
+#include "util/status.h"
+
+#define MAX_COMMS       (1 << 20)
+#define N_MEMBER_ARRAYS 4
+
+/* Words of the process, one block. */
+struct comm_words {
+    uint64_t n_live, n_created, n_freed;
+    uint64_t on_created, on_freed; /* events */
+};
+
+#define WORD(f)    offsetof(struct comm_words, f)
+#define OF_COMM(f) FATHOM_BIND_COMM, .at = offsetof(struct fm_comm_words, f)
+
+/* clang-format off */
+static const struct fathom_pvar pvars[] = {
+    {"comm_live", "Communicators that exist now, the predefined ones among them.", "communicators",
+     FATHOM_LEVEL, .at = WORD(n_live)},
+    {"comm_created", "Communicators made since MPI_Init.", "communicators",
+     FATHOM_COUNTER, .at = WORD(n_created)},
+    {"comm_freed", "Communicators whose last user is gone.", "communicators",
+     FATHOM_COUNTER, .at = WORD(n_freed)},
+    /* Name, class, type, binding and count are those of the example in MPI-5.0 15.3.10. */
+    {"MPI_T_UMQ_LENGTH", "Unexpected messages that wait for a receive in this communicator.",
+     "messages", FATHOM_LEVEL, .type = FATHOM_INT, .verbosity = FATHOM_USER_BASIC,
+     .bind = OF_COMM(umq_len), .count = 1},
+    {"comm_posted_length", "Posted receives that wait for a message in this communicator.",
+     "receives", FATHOM_LEVEL, .bind = OF_COMM(prq_len)},
+    {"comm_sent_messages", "Messages that this process sent in this communicator.", "messages",
+     FATHOM_COUNTER, .bind = OF_COMM(n_sent)},
+    {"comm_sent_bytes", "Bytes that this process sent in this communicator.", "bytes",
+     FATHOM_AGGREGATE, .bind = OF_COMM(n_sent_bytes)},
+    {"comm_received_messages", "Messages that this process received in this communicator.",
+     "messages", FATHOM_COUNTER, .bind = OF_COMM(n_recvd)},
+    {"comm_received_bytes", "Bytes that this process received in this communicator.", "bytes",
+     FATHOM_AGGREGATE, .bind = OF_COMM(n_recvd_bytes)},
+    {"comm_collectives", "Collective calls of this process on this communicator.", "calls",
+     FATHOM_COUNTER, .bind = OF_COMM(n_coll)},
+    /* The order of the next four is that of the arrays in fm_comm.peer_words. */
+    {"comm_peer_sent_messages", "Messages sent in this communicator, by rank of the receiver.",
+     "messages", FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
+    {"comm_peer_sent_bytes", "Bytes sent in this communicator, by rank of the receiver.", "bytes",
+     FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
+    {"comm_peer_received_messages", "Messages received in this communicator, by rank of the sender.",
+     "messages", FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
+    {"comm_peer_received_bytes", "Bytes received in this communicator, by rank of the sender.",
+     "bytes", FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
+};
+static const struct fathom_event_item event_data[] = {
+    {"id", "Number of the communicator, unique within the process.", FATHOM_UNSIGNED_LONG_LONG},
+    {"context", "Context id of the communicator.", FATHOM_UNSIGNED},
+    {"size", "Ranks that messages may go to.", FATHOM_INT},
+};
+enum { EV_CREATED, EV_FREED };
+static const struct fathom_event events[] = {
+    [EV_CREATED] = {"comm_created_event", "A communicator was made.", FATHOM_USER_DETAIL,
+                    FATHOM_BIND_NONE, WORD(on_created), event_data, FM_ARRAY_LEN(event_data)},
+    [EV_FREED] = {"comm_freed_event", "The last user of a communicator is gone.",
+                  FATHOM_USER_DETAIL, FATHOM_BIND_NONE, WORD(on_freed), event_data,
+                  FM_ARRAY_LEN(event_data)},
+};
+static const struct fathom_category categories[] = {
+    {"comm", "Communicators: how many there are, and the traffic of each.", NULL},
+};
+/* clang-format on */
+
+const struct fathom_table fm_comm_vars = {
+    .room = "comm",
+    .block_len = sizeof(struct comm_words),
+    .pvars = pvars,
+    .n_pvars = FM_ARRAY_LEN(pvars),
+    .events = events,
+    .n_events = FM_ARRAY_LEN(events),
+    .categories = categories,
+    .n_categories = FM_ARRAY_LEN(categories),
+    .object_bind = FATHOM_BIND_COMM,
+    .object_block_len = sizeof(struct fm_comm_words),
+    .member_block_len = N_MEMBER_ARRAYS * sizeof(uint64_t),
+};
+
+/* The words of the room: private ones until fm_comm_init() names those in the page. Both, and the
+   number of the next communicator, are guarded by the library lock. */
+static struct comm_words no_page;
+static struct comm_words *words = &no_page;
+static uint64_t next_id = 1;
+
+int fm_comm_init(void *block)
+{
+    words = block ? block : &no_page;
+    fm_errhandler_place(FM_KIND_COMM, offsetof(struct fm_comm, errhandler));
+    return fm_handle_pool(FM_KIND_COMM, sizeof(struct fm_comm), MAX_COMMS);
+}
+
+static void emit(int which, const struct fm_comm *comm)
+{
+    const uint64_t values[] = {comm->id, comm->context, (uint64_t)comm->n_remote};
+
+    fathom_mpit_emit(&events[which], words, NULL, values);
+}
+
+/* Without a registry (unit tests) the words are ordinary memory. */
+static int take_words(struct fm_comm *comm)
+{
+    size_t len = sizeof(struct fm_comm_words);
+    void *block = NULL;
+
+    if (words == &no_page) {
+        block = calloc(1, len + (size_t)comm->n_remote * fm_comm_vars.member_block_len);
+        comm->has_own_words = true;
+    } else {
+        fathom_mpit_object_add(&fm_comm_vars, comm, comm->id, comm->name, comm->n_remote, &block);
+    }
+    if (!block) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the counters of a communicator of %d ranks",
+                       comm->n_remote);
+    }
+    comm->words = block;
+    comm->peer_words = (uint64_t *)((char *)block + len);
+    return 0;
+}
+
+static void drop_words(struct fm_comm *comm)
+{
+    if (comm->has_own_words) {
+        free(comm->words);
+    } else {
+        fathom_mpit_object_remove(comm);
+    }
+}
+
+int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_group *remote_group,
+                   int rank, uint32_t context, struct fm_comm **out_comm)
+{
+    const struct fm_group *others = remote_group ? remote_group : group;
+    struct fm_comm *comm;
+    int rc;
+
+    if (!fm_root.pools[FM_KIND_COMM].base) {
+        rc = fm_comm_init(NULL);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    comm = fm_object_new(FM_KIND_COMM);
+    if (!comm) {
+        return -FM_E_NOMEM;
+    }
+    comm->ch = ch;
+    comm->context = context;
+    comm->rank = rank;
+    comm->size = group->size;
+    comm->n_remote = others->size;
+    comm->procs = others->procs;
+    comm->is_inter = remote_group != NULL;
+    comm->id = next_id++;
+    rc = take_words(comm);
+    if (rc != 0) {
+        fm_object_free(comm);
+        return rc;
+    }
+    comm->group = fm_object_ref(group);
+    comm->remote_group = remote_group ? fm_object_ref(remote_group) : NULL;
+    words->n_live++;
+    words->n_created++;
+    if (words->on_created) {
+        emit(EV_CREATED, comm);
+    }
+    *out_comm = comm;
+    return 0;
+}
+
+void fm_comm_unref(struct fm_comm *comm)
+{
+    if (!comm || --comm->head.refs > 0) {
+        return;
+    }
+    words->n_live--;
+    words->n_freed++;
+    if (words->on_freed) {
+        emit(EV_FREED, comm);
+    }
+    if (comm->on_gone) {
+        comm->on_gone(comm);
+    }
+    drop_words(comm);
+    fm_comm_unref(comm->local_comm);
+    fm_group_unref(comm->group);
+    fm_group_unref(comm->remote_group);
+    fm_info_unref(comm->info);
+    fm_errhandler_unref(comm->errhandler);
+    fm_object_free(comm);
+}
+
+int fm_comm_set_name(struct fm_comm *comm, const char *name)
+{
+    snprintf(comm->name, sizeof(comm->name), "%s", name);
+    if (!comm->has_own_words) {
+        fathom_mpit_object_rename(comm, comm->name);
+    }
+    return 0;
+}
