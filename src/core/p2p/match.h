@@ -4,10 +4,13 @@
  * the queues.
  *
  * Two sets, posted receives and unexpected messages. A message is (context, source, tag); a receive
- * may have wildcards in place of source and tag. Entries are hashed by what is exact in them, so
- * that an arrival looks at up to four queues (exact; any source; any tag; both) and takes the one
- * that was posted first, told by a stamp; a receive looks into one. The order of the standard
- * holds: among several that match, the oldest wins.
+ * may have wildcards in place of source and tag. Every distinct key has a queue of its own, found
+ * by hashing. An arrival looks into the exact queue and, only while receives with wildcards of some
+ * kind are posted, into the one queue of that kind that could match; it takes the entry that was
+ * posted first, told by a stamp. A receive looks into one queue: unexpected messages are filed
+ * under their exact key, and also under a wildcard form of it from the first receive of that form
+ * on, until no unexpected message is left. The order of the standard holds: among several that
+ * match, the oldest wins.
  *
  * The nodes lie in the caller's objects (requests and unexpected messages); match allocates nothing
  * but its tables. Not thread-safe: under the library lock.
@@ -36,13 +39,16 @@ struct fm_match_words {
     struct fathom_level umq_bytes; /* bytes of payload held for them; kept by recv.c */
     struct fathom_level prq_len;   /* posted receives */
     uint64_t n_attempts;           /* look-ups, by arrivals and by receives */
-    uint64_t n_steps;              /* entries looked at in them */
+    uint64_t n_steps;              /* queues whose key was compared in them */
     uint64_t n_posted_hits;        /* arrivals that found a receive */
     uint64_t n_unexpected_hits;    /* receives that found a message */
     uint64_t n_wildcards;          /* receives with a wildcard */
     uint64_t n_probes;
-    uint64_t n_rehashes;
+    uint64_t n_rehashes;  /* tables swept or grown */
+    uint64_t n_indexings; /* unexpected messages filed anew for a wildcard */
+    uint64_t table_bytes; /* memory of tables and queues */
     uint64_t on_umq_in, on_umq_out, on_posted, on_matched; /* events */
+    uint64_t buckets_first, buckets_max;                   /* cvars; 0: their defaults */
 };
 
 extern const struct fathom_table fm_match_vars;
@@ -55,12 +61,14 @@ struct fm_posted {
     void *queue; /* match.c only; NULL: not queued */
 };
 
-/* A place of an unexpected message in the queues that receives may look into. */
+/* A place of an unexpected message in the queues that receives may look into. Zeroed before first
+ * use. */
 struct fm_unexpected {
     struct fm_match_key key;
     uint64_t stamp;
-    struct fm_list link[4];
-    void *queue[4]; /* match.c only; NULL: not queued */
+    struct fm_list all;     /* all unexpected messages, oldest first */
+    struct fm_list link[4]; /* by kind of key: exact, any source, any tag, both */
+    void *queue[4];         /* match.c only; NULL: not queued */
 };
 
 struct fm_match; /* opaque; match.c */
@@ -88,7 +96,7 @@ bool fm_match_unpost(struct fm_match *m, struct fm_posted *p);
 bool fm_match_drop(struct fm_match *m, struct fm_unexpected *u);
 
 /* Call fn for every entry, oldest first (queue dumps, cleaning a context). fn may take the entry
- * out. */
+ * it is given out, and no other. */
 void fm_match_each_posted(struct fm_match *m, void (*fn)(struct fm_posted *p, void *ctx),
                           void *ctx);
 void fm_match_each_unexpected(struct fm_match *m, void (*fn)(struct fm_unexpected *u, void *ctx),

@@ -1,0 +1,809 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Matching by one queue per distinct key; see the header for the rules.
+ *
+ *     buckets            queues of one bucket           entries of one key, oldest first
+ *     +---+     +---------------------------+
+ *     | o-+---->| key, entries o, next o----+--> ...
+ *     +---+     +--------------|------------+
+ *     |   |                    +--> node <-> node <-> node (back to the head)
+ *
+ * Queues are kept when they run empty, because the next message of a program most often has the
+ * same key; they are swept up when the table would otherwise have to grow. So the usual message
+ * costs one hash, one compare and the two ends of a list.
+ */
+#include "core/p2p/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is exact in a key: the index of a queue kind. */
+enum { EXACT = 0, ANY_SOURCE = 1, ANY_TAG = 2, ANY_BOTH = 3, N_KINDS = 4 };
+
+#define BUCKETS_FIRST 64
+#define BUCKETS_MAX   (1 << 20)
+#define SLAB_LEN      4096
+
+#define AT(member) offsetof(struct fm_match_words, member)
+
+static const struct fathom_cvar cvars[] = {
+    {.name = "match_buckets_first",
+     .type = FATHOM_INT,
+     .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_ALL,
+     .at = AT(buckets_first),
+     .def = BUCKETS_FIRST,
+     .min = 2,
+     .max = BUCKETS_MAX,
+     .fixed_after_init = true,
+     .desc = "Size that the hash tables of the matching engine begin with; raise it for programs "
+             "that soon have thousands of different source and tag pairs waiting."},
+    {.name = "match_buckets_max",
+     .type = FATHOM_INT,
+     .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_ALL,
+     .at = AT(buckets_max),
+     .def = BUCKETS_MAX,
+     .min = 2,
+     .max = 1 << 26,
+     .fixed_after_init = true,
+     .desc = "Size beyond which a hash table of the matching engine does not grow; lower it to "
+             "bound memory at the price of longer searches."},
+};
+
+static const struct fathom_pvar pvars[] = {
+    {.name = "match_unexpected_length",
+     .klass = FATHOM_LEVEL,
+     .unit = "messages",
+     .verbosity = FATHOM_USER_BASIC,
+     .at = AT(umq_len),
+     .is_level = true,
+     .desc = "Messages that have arrived and wait for a receive."},
+    {.name = "match_unexpected_length_high",
+     .klass = FATHOM_HIGHWATERMARK,
+     .unit = "messages",
+     .verbosity = FATHOM_USER_BASIC,
+     .at = AT(umq_len),
+     .desc = "Most messages that ever waited for a receive at one time."},
+    {.name = "match_unexpected_bytes",
+     .klass = FATHOM_LEVEL,
+     .unit = "bytes",
+     .verbosity = FATHOM_USER_BASIC,
+     .at = AT(umq_bytes),
+     .is_level = true,
+     .desc = "Payload held in memory for messages that wait for a receive."},
+    {.name = "match_unexpected_bytes_high",
+     .klass = FATHOM_HIGHWATERMARK,
+     .unit = "bytes",
+     .verbosity = FATHOM_USER_BASIC,
+     .at = AT(umq_bytes),
+     .desc = "Most payload that was ever held for waiting messages at one time."},
+    {.name = "match_posted_length",
+     .klass = FATHOM_LEVEL,
+     .unit = "receives",
+     .verbosity = FATHOM_USER_BASIC,
+     .at = AT(prq_len),
+     .is_level = true,
+     .desc = "Receives that are posted and wait for a message."},
+    {.name = "match_posted_length_high",
+     .klass = FATHOM_HIGHWATERMARK,
+     .unit = "receives",
+     .verbosity = FATHOM_USER_BASIC,
+     .at = AT(prq_len),
+     .desc = "Most receives that ever waited for a message at one time."},
+    {.name = "match_attempts",
+     .klass = FATHOM_COUNTER,
+     .unit = "searches",
+     .at = AT(n_attempts),
+     .desc = "Searches for a partner, by arriving messages, receives and probes."},
+    {.name = "match_steps",
+     .klass = FATHOM_COUNTER,
+     .unit = "steps",
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = AT(n_steps),
+     .desc = "Queues whose key was compared in all searches; many more than match_attempts means "
+             "that the tables are too small."},
+    {.name = "match_posted_hits",
+     .klass = FATHOM_COUNTER,
+     .unit = "messages",
+     .at = AT(n_posted_hits),
+     .desc = "Messages that found their receive posted when they arrived."},
+    {.name = "match_unexpected_hits",
+     .klass = FATHOM_COUNTER,
+     .unit = "receives",
+     .at = AT(n_unexpected_hits),
+     .desc = "Receives that found their message waiting already."},
+    {.name = "match_wildcards",
+     .klass = FATHOM_COUNTER,
+     .unit = "receives",
+     .at = AT(n_wildcards),
+     .desc = "Receives with MPI_ANY_SOURCE or MPI_ANY_TAG."},
+    {.name = "match_probes",
+     .klass = FATHOM_COUNTER,
+     .unit = "probes",
+     .at = AT(n_probes),
+     .desc = "Looks for a waiting message that left it in place."},
+    {.name = "match_rehashes",
+     .klass = FATHOM_COUNTER,
+     .unit = "times",
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = AT(n_rehashes),
+     .desc = "Times that a table was swept of empty queues or grown."},
+    {.name = "match_indexings",
+     .klass = FATHOM_COUNTER,
+     .unit = "times",
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = AT(n_indexings),
+     .desc = "Times that waiting messages were filed anew because a wildcard of a kind not in use "
+             "looked for them."},
+    {.name = "match_table_bytes",
+     .klass = FATHOM_LEVEL,
+     .unit = "bytes",
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = AT(table_bytes),
+     .desc = "Memory of the tables and queues of the matching engine."},
+};
+
+static const struct fathom_event_item items[] = {
+    {"context", "Context id of the communicator's message space.", FATHOM_UNSIGNED, NULL},
+    {"source", "Rank of the sender in the communicator, or MPI_ANY_SOURCE.", FATHOM_INT, NULL},
+    {"tag", "Tag, or MPI_ANY_TAG.", FATHOM_INT, NULL},
+    {"length", "Entries that wait in that set now.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+};
+
+enum { EV_UMQ_IN, EV_UMQ_OUT, EV_POSTED, EV_MATCHED };
+
+static const struct fathom_event events[] = {
+    [EV_UMQ_IN] = {.name = "match_unexpected_queued",
+                   .verbosity = FATHOM_USER_DETAIL,
+                   .at = AT(on_umq_in),
+                   .data = items,
+                   .n_data = FM_ARRAY_LEN(items),
+                   .desc = "A message arrived that no posted receive matches."},
+    [EV_UMQ_OUT] = {.name = "match_unexpected_matched",
+                    .verbosity = FATHOM_USER_DETAIL,
+                    .at = AT(on_umq_out),
+                    .data = items,
+                    .n_data = FM_ARRAY_LEN(items),
+                    .desc = "A receive took a message that had been waiting."},
+    [EV_POSTED] = {.name = "match_receive_posted",
+                   .verbosity = FATHOM_USER_DETAIL,
+                   .at = AT(on_posted),
+                   .data = items,
+                   .n_data = FM_ARRAY_LEN(items),
+                   .desc = "A receive began to wait for its message."},
+    [EV_MATCHED] = {.name = "match_receive_matched",
+                    .verbosity = FATHOM_USER_DETAIL,
+                    .at = AT(on_matched),
+                    .data = items,
+                    .n_data = FM_ARRAY_LEN(items),
+                    .desc = "A message arrived and took a receive that had been waiting."},
+};
+
+static const struct fathom_category categories[] = {
+    {"match", "Queues and searches of message matching.", NULL}};
+
+const struct fathom_table fm_match_vars = {
+    .room = "match",
+    .block_len = sizeof(struct fm_match_words),
+    .cvars = cvars,
+    .n_cvars = FM_ARRAY_LEN(cvars),
+    .pvars = pvars,
+    .n_pvars = FM_ARRAY_LEN(pvars),
+    .events = events,
+    .n_events = FM_ARRAY_LEN(events),
+    .categories = categories,
+    .n_categories = FM_ARRAY_LEN(categories),
+};
+
+/* All entries of one key. Never moves. */
+struct queue {
+    struct fm_list entries;
+    uint64_t pair; /* source and tag */
+    uint32_t context;
+    struct queue *next;
+} FM_ALIGNED(FM_CACHE_LINE);
+
+struct table {
+    struct queue **buckets;
+    unsigned shift;   /* 64 - log2 of the number of buckets */
+    size_t n_buckets; /* a power of two */
+    size_t n_queues;  /* empty ones among them */
+    size_t sweep_at;  /* queues at which the next sweep or growth is due */
+};
+
+/* A piece of memory for queues; its first line is the link. */
+struct slab {
+    struct slab *next;
+} FM_ALIGNED(FM_CACHE_LINE);
+
+struct fm_match {
+    struct table posted;
+    struct table unexpected;
+    uint64_t stamp;           /* of the next entry */
+    uint64_t n_posted;        /* entries that wait */
+    uint64_t n_wild[N_KINDS]; /* of them, by kind; [EXACT] stays 0 */
+    uint64_t n_wilds;         /* sum of n_wild */
+    uint64_t n_unexpected;
+    unsigned filed; /* bit k: unexpected messages are filed under kind k too */
+    struct fm_list all_unexpected;
+    struct fm_match_words *words;
+    struct queue *free;
+    struct slab *slabs;
+    size_t max_buckets;
+};
+
+static inline unsigned kind_of(const struct fm_match_key *key)
+{
+    return (unsigned)(key->source == FM_ANY_SOURCE) | (unsigned)(key->tag == FM_ANY_TAG) << 1;
+}
+
+static inline uint64_t pair_of(int32_t source, int32_t tag)
+{
+    return (uint64_t)(uint32_t)source << 32 | (uint32_t)tag;
+}
+
+/* The pair under which a message of this exact pair is filed for receives of kind k. */
+static inline uint64_t pair_for(const struct fm_match_key *key, unsigned k)
+{
+    return pair_of(k & ANY_SOURCE ? FM_ANY_SOURCE : key->source,
+                   k & ANY_TAG ? FM_ANY_TAG : key->tag);
+}
+
+static inline size_t bucket_of(const struct table *t, uint32_t context, uint64_t pair)
+{
+    uint64_t h =
+        (pair ^ (uint64_t)context * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15);
+
+    h ^= h >> 32; /* what the source alone moved comes down to where the last product spreads it */
+    return (size_t)(h * UINT64_C(0xc2b2ae3d27d4eb4f) >> t->shift);
+}
+
+static inline bool is_of(const struct queue *q, uint32_t context, uint64_t pair)
+{
+    return q->pair == pair && q->context == context;
+}
+
+/* A queue behind the first of its bucket. It moves to the front: what was used last is used next.
+ */
+static __attribute__((noinline)) struct queue *
+find_behind(const struct fm_match *m, struct queue **bucket, uint32_t context, uint64_t pair)
+{
+    for (struct queue *last = *bucket, *q = last->next; q; last = q, q = q->next) {
+        FM_STAT(m->words->n_steps++);
+        if (is_of(q, context, pair)) {
+            last->next = q->next;
+            q->next = *bucket;
+            *bucket = q;
+            return q;
+        }
+    }
+    return NULL;
+}
+
+static inline struct queue *find(const struct fm_match *m, const struct table *t, uint32_t context,
+                                 uint64_t pair)
+{
+    struct queue **bucket = &t->buckets[bucket_of(t, context, pair)];
+    struct queue *q = *bucket;
+
+    FM_STAT(m->words->n_steps++);
+    if (!q || FM_LIKELY(is_of(q, context, pair))) {
+        return q;
+    }
+    return find_behind(m, bucket, context, pair);
+}
+
+FM_COLD static void emit(struct fm_match *m, int event, const struct fm_match_key *key,
+                         uint64_t length)
+{
+    uint64_t values[] = {key->context, (uint64_t)key->source, (uint64_t)key->tag, length};
+
+    fathom_mpit_emit(&events[event], m->words, NULL, values);
+}
+
+#define EMIT(m, word, event, key, length)                                                          \
+    FM_STAT(if (FM_UNLIKELY((m)->words->word)) emit(m, event, key, length))
+
+/* ---- Tables: the cold side ------------------------------------------------------------------ */
+
+static int table_init(struct table *t, size_t n_buckets)
+{
+    t->buckets = calloc(n_buckets, sizeof(struct queue *));
+    if (!t->buckets) {
+        return fm_fail(-FM_E_NOMEM, "no memory for a match table of %zu entries", n_buckets);
+    }
+    t->n_buckets = n_buckets;
+    t->shift = 64u - (unsigned)__builtin_ctzll(n_buckets);
+    t->n_queues = 0;
+    t->sweep_at = n_buckets / 2;
+    return 0;
+}
+
+/* Take the empty queues out. */
+static void sweep(struct fm_match *m, struct table *t)
+{
+    for (size_t b = 0; b < t->n_buckets; b++) {
+        struct queue **at = &t->buckets[b];
+
+        while (*at) {
+            struct queue *q = *at;
+
+            if (!fm_list_is_empty(&q->entries)) {
+                at = &q->next;
+                continue;
+            }
+            *at = q->next;
+            q->next = m->free;
+            m->free = q;
+            t->n_queues--;
+        }
+    }
+}
+
+/* Twice the buckets. Without memory the chains just become longer. */
+static void grow(struct fm_match *m, struct table *t)
+{
+    struct table wide;
+
+    if (t->n_buckets >= m->max_buckets || table_init(&wide, t->n_buckets * 2) < 0) {
+        return;
+    }
+    for (size_t b = 0; b < t->n_buckets; b++) {
+        for (struct queue *q = t->buckets[b], *next; q; q = next) {
+            struct queue **to = &wide.buckets[bucket_of(&wide, q->context, q->pair)];
+
+            next = q->next;
+            q->next = *to;
+            *to = q;
+        }
+    }
+    m->words->table_bytes += t->n_buckets * sizeof(struct queue *);
+    wide.n_queues = t->n_queues;
+    free(t->buckets);
+    *t = wide;
+}
+
+/* Too many queues for the buckets: sweep, and grow if most were in use. The work is paid for by the
+ * queues that were made since the last time. */
+FM_COLD static void make_room(struct fm_match *m, struct table *t)
+{
+    sweep(m, t);
+    if (t->n_queues > t->n_buckets / 4) {
+        grow(m, t);
+    }
+    t->sweep_at = t->n_queues * 2 > t->n_buckets / 2 ? t->n_queues * 2 : t->n_buckets / 2;
+    FM_STAT(m->words->n_rehashes++);
+}
+
+FM_COLD static int add_slab(struct fm_match *m)
+{
+    struct slab *slab = aligned_alloc(FM_CACHE_LINE, SLAB_LEN);
+    struct queue *q;
+
+    if (!slab) {
+        return fm_fail(-FM_E_NOMEM, "no memory for match queues");
+    }
+    slab->next = m->slabs;
+    m->slabs = slab;
+    q = (struct queue *)(slab + 1);
+    for (size_t k = 0; k < SLAB_LEN / sizeof(*q) - 1; k++) {
+        q[k].next = m->free;
+        m->free = &q[k];
+    }
+    m->words->table_bytes += SLAB_LEN;
+    return 0;
+}
+
+/* A new queue for a key that has none, or NULL without memory. */
+FM_COLD static struct queue *make_queue(struct fm_match *m, struct table *t, uint32_t context,
+                                        uint64_t pair)
+{
+    struct queue *q, **at;
+
+    if (t->n_queues >= t->sweep_at) {
+        make_room(m, t);
+    }
+    if (!m->free && add_slab(m) < 0) {
+        return NULL;
+    }
+    q = m->free;
+    m->free = q->next;
+    fm_list_init(&q->entries);
+    q->context = context;
+    q->pair = pair;
+    at = &t->buckets[bucket_of(t, context, pair)];
+    q->next = *at;
+    *at = q;
+    t->n_queues++;
+    return q;
+}
+
+static inline struct queue *find_or_make(struct fm_match *m, struct table *t, uint32_t context,
+                                         uint64_t pair)
+{
+    struct queue *q = find(m, t, context, pair);
+
+    return FM_LIKELY(q != NULL) ? q : make_queue(m, t, context, pair);
+}
+
+static size_t power_of_two(uint64_t n, uint64_t otherwise)
+{
+    size_t p = 2; /* one bucket would need a shift by 64 */
+
+    n = n ? n : otherwise;
+    while (p < n) {
+        p *= 2;
+    }
+    return p;
+}
+
+int fm_match_create(struct fm_match_words *words, struct fm_match **out_match)
+{
+    struct fm_match *m = calloc(1, sizeof(*m));
+    size_t first;
+    int rc;
+
+    if (!m) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the matching engine");
+    }
+    m->words = words;
+    m->max_buckets = power_of_two(words->buckets_max, BUCKETS_MAX);
+    first = power_of_two(words->buckets_first, BUCKETS_FIRST);
+    first = first > m->max_buckets ? m->max_buckets : first;
+    fm_list_init(&m->all_unexpected);
+    rc = table_init(&m->posted, first);
+    if (rc < 0) {
+        goto err_match;
+    }
+    rc = table_init(&m->unexpected, first);
+    if (rc < 0) {
+        goto err_posted;
+    }
+    words->table_bytes = 2 * first * sizeof(struct queue *);
+    *out_match = m;
+    return 0;
+
+err_posted:
+    free(m->posted.buckets);
+err_match:
+    free(m);
+    return rc;
+}
+
+void fm_match_destroy(struct fm_match *m)
+{
+    if (!m) {
+        return;
+    }
+    for (struct slab *s = m->slabs, *next; s; s = next) {
+        next = s->next;
+        free(s);
+    }
+    free(m->unexpected.buckets);
+    free(m->posted.buckets);
+    m->words->table_bytes = 0;
+    free(m);
+}
+
+/* ---- Posted receives ------------------------------------------------------------------------ */
+
+static inline struct fm_posted *first_posted(const struct queue *q)
+{
+    return fm_container_of(q->entries.next, struct fm_posted, link);
+}
+
+static inline void take_posted(struct fm_match *m, struct fm_posted *p)
+{
+    unsigned kind = kind_of(&p->key);
+
+    fm_list_remove(&p->link);
+    p->queue = NULL;
+    m->n_posted--;
+    if (kind != EXACT) {
+        m->n_wild[kind]--;
+        m->n_wilds--;
+    }
+    FM_STAT(fathom_level_set(&m->words->prq_len, m->n_posted));
+}
+
+/* Of `best` and the receives with wildcards that match, the oldest. */
+static struct fm_posted *oldest_wild(struct fm_match *m, const struct fm_match_key *key,
+                                     struct fm_posted *best)
+{
+    for (unsigned k = ANY_SOURCE; k <= ANY_BOTH; k++) {
+        struct queue *q = m->n_wild[k] ? find(m, &m->posted, key->context, pair_for(key, k)) : NULL;
+
+        if (q && !fm_list_is_empty(&q->entries) &&
+            (!best || first_posted(q)->stamp < best->stamp)) {
+            best = first_posted(q);
+        }
+    }
+    return best;
+}
+
+struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key *key)
+{
+    struct fm_posted *p = NULL;
+    struct queue *q;
+
+    FM_STAT(m->words->n_attempts++);
+    if (m->n_posted == 0) {
+        return NULL;
+    }
+    if (m->n_posted != m->n_wilds) {
+        q = find(m, &m->posted, key->context, pair_of(key->source, key->tag));
+        if (q && !fm_list_is_empty(&q->entries)) {
+            p = first_posted(q);
+        }
+    }
+    if (m->n_wilds) {
+        p = oldest_wild(m, key, p);
+    }
+    if (p) {
+        take_posted(m, p);
+        FM_STAT(m->words->n_posted_hits++);
+        EMIT(m, on_matched, EV_MATCHED, key, m->n_posted);
+    }
+    return p;
+}
+
+int fm_match_post(struct fm_match *m, struct fm_posted *p)
+{
+    unsigned kind = kind_of(&p->key);
+    struct queue *q =
+        find_or_make(m, &m->posted, p->key.context, pair_of(p->key.source, p->key.tag));
+
+    if (FM_UNLIKELY(!q)) {
+        return -FM_E_NOMEM;
+    }
+    fm_list_push(&q->entries, &p->link);
+    p->queue = q;
+    p->stamp = m->stamp++;
+    m->n_posted++;
+    if (kind != EXACT) {
+        m->n_wild[kind]++;
+        m->n_wilds++;
+    }
+    FM_STAT(fathom_level_set(&m->words->prq_len, m->n_posted));
+    EMIT(m, on_posted, EV_POSTED, &p->key, m->n_posted);
+    return 0;
+}
+
+bool fm_match_unpost(struct fm_match *m, struct fm_posted *p)
+{
+    if (!p->queue) {
+        return false;
+    }
+    take_posted(m, p);
+    return true;
+}
+
+/* ---- Unexpected messages -------------------------------------------------------------------- */
+
+static inline struct fm_unexpected *first_unexpected(const struct queue *q, unsigned kind)
+{
+    /* link[0] is the start; all kinds lie at a fixed stride behind it. */
+    return fm_container_of(q->entries.next - kind, struct fm_unexpected, link);
+}
+
+static inline void unfile(struct fm_unexpected *u, unsigned kind)
+{
+    fm_list_remove(&u->link[kind]);
+    u->queue[kind] = NULL;
+}
+
+static inline int file(struct fm_match *m, struct fm_unexpected *u, unsigned kind)
+{
+    struct queue *q = find_or_make(m, &m->unexpected, u->key.context, pair_for(&u->key, kind));
+
+    if (FM_UNLIKELY(!q)) {
+        return -FM_E_NOMEM;
+    }
+    fm_list_push(&q->entries, &u->link[kind]);
+    u->queue[kind] = q;
+    return 0;
+}
+
+static void take_unexpected(struct fm_match *m, struct fm_unexpected *u)
+{
+    for (unsigned k = EXACT; k < N_KINDS; k++) {
+        if (u->queue[k]) {
+            unfile(u, k);
+        }
+    }
+    fm_list_remove(&u->all);
+    if (--m->n_unexpected == 0) {
+        m->filed = 0;
+    }
+    FM_STAT(fathom_level_set(&m->words->umq_len, m->n_unexpected));
+}
+
+int fm_match_keep(struct fm_match *m, struct fm_unexpected *u)
+{
+    if (FM_UNLIKELY(file(m, u, EXACT) < 0)) {
+        return -FM_E_NOMEM;
+    }
+    for (unsigned k = ANY_SOURCE; m->filed >> k; k++) {
+        if (m->filed >> k & 1 && FM_UNLIKELY(file(m, u, k) < 0)) {
+            goto err_file;
+        }
+    }
+    u->stamp = m->stamp++;
+    fm_list_push(&m->all_unexpected, &u->all);
+    m->n_unexpected++;
+    FM_STAT(fathom_level_set(&m->words->umq_len, m->n_unexpected));
+    EMIT(m, on_umq_in, EV_UMQ_IN, &u->key, m->n_unexpected);
+    return 0;
+
+err_file:
+    for (unsigned k = EXACT; k < N_KINDS; k++) {
+        if (u->queue[k]) {
+            unfile(u, k);
+        }
+    }
+    return -FM_E_NOMEM;
+}
+
+/* File all waiting messages under a kind of key that none was filed under. */
+FM_COLD static int file_all(struct fm_match *m, unsigned kind)
+{
+    FM_STAT(m->words->n_indexings++);
+    fm_list_each(l, next, &m->all_unexpected)
+    {
+        if (file(m, fm_container_of(l, struct fm_unexpected, all), kind) < 0) {
+            goto err_filed;
+        }
+    }
+    m->filed |= 1u << kind;
+    return 0;
+
+err_filed:
+    fm_list_each(l, next, &m->all_unexpected)
+    {
+        struct fm_unexpected *u = fm_container_of(l, struct fm_unexpected, all);
+
+        if (u->queue[kind]) {
+            unfile(u, kind);
+        }
+    }
+    return -FM_E_NOMEM;
+}
+
+static bool is_match(const struct fm_match_key *receive, const struct fm_match_key *message)
+{
+    return receive->context == message->context &&
+           (receive->source == FM_ANY_SOURCE || receive->source == message->source) &&
+           (receive->tag == FM_ANY_TAG || receive->tag == message->tag);
+}
+
+/* The slow way, when there is no memory to file the messages. */
+FM_COLD static struct fm_unexpected *scan(struct fm_match *m, const struct fm_match_key *key)
+{
+    fm_list_each(l, next, &m->all_unexpected)
+    {
+        struct fm_unexpected *u = fm_container_of(l, struct fm_unexpected, all);
+
+        if (is_match(key, &u->key)) {
+            return u;
+        }
+    }
+    return NULL;
+}
+
+static inline struct fm_unexpected *search(struct fm_match *m, const struct fm_match_key *key)
+{
+    unsigned kind = kind_of(key);
+    struct queue *q;
+
+    FM_STAT(m->words->n_attempts++);
+    if (m->n_unexpected == 0) {
+        return NULL;
+    }
+    if (kind != EXACT && !(m->filed >> kind & 1) && FM_UNLIKELY(file_all(m, kind) < 0)) {
+        return scan(m, key);
+    }
+    q = find(m, &m->unexpected, key->context, pair_of(key->source, key->tag));
+    return q && !fm_list_is_empty(&q->entries) ? first_unexpected(q, kind) : NULL;
+}
+
+struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match_key *key)
+{
+    struct fm_unexpected *u = search(m, key);
+
+    FM_STAT(m->words->n_wildcards += kind_of(key) != EXACT);
+    if (u) {
+        take_unexpected(m, u);
+        FM_STAT(m->words->n_unexpected_hits++);
+        EMIT(m, on_umq_out, EV_UMQ_OUT, &u->key, m->n_unexpected);
+    }
+    return u;
+}
+
+struct fm_unexpected *fm_match_probe(struct fm_match *m, const struct fm_match_key *key)
+{
+    FM_STAT(m->words->n_probes++);
+    return search(m, key);
+}
+
+bool fm_match_drop(struct fm_match *m, struct fm_unexpected *u)
+{
+    if (!u->queue[EXACT]) {
+        return false;
+    }
+    take_unexpected(m, u);
+    return true;
+}
+
+/* ---- Dumps ---------------------------------------------------------------------------------- */
+
+/* The oldest posted receive whose stamp is at least `from`, or NULL. */
+static struct fm_posted *next_posted(struct fm_match *m, uint64_t from)
+{
+    struct fm_posted *best = NULL;
+
+    for (size_t b = 0; b < m->posted.n_buckets; b++) {
+        for (struct queue *q = m->posted.buckets[b]; q; q = q->next) {
+            fm_list_each(l, next, &q->entries)
+            {
+                struct fm_posted *p = fm_container_of(l, struct fm_posted, link);
+
+                if (p->stamp >= from && (!best || p->stamp < best->stamp)) {
+                    best = p;
+                }
+            }
+        }
+    }
+    return best;
+}
+
+static int by_stamp(const void *a, const void *b)
+{
+    uint64_t x = (*(struct fm_posted *const *)a)->stamp;
+    uint64_t y = (*(struct fm_posted *const *)b)->stamp;
+
+    return (x > y) - (x < y);
+}
+
+static void collect_posted(struct fm_match *m, struct fm_posted **out)
+{
+    for (size_t b = 0; b < m->posted.n_buckets; b++) {
+        for (struct queue *q = m->posted.buckets[b]; q; q = q->next) {
+            fm_list_each(l, next, &q->entries)
+            {
+                *out++ = fm_container_of(l, struct fm_posted, link);
+            }
+        }
+    }
+}
+
+void fm_match_each_posted(struct fm_match *m, void (*fn)(struct fm_posted *p, void *ctx), void *ctx)
+{
+    size_t n = m->n_posted;
+    struct fm_posted **sorted = malloc((n ? n : 1) * sizeof(*sorted));
+
+    if (!sorted) { /* square in time, but a dump of a process that is out of memory is worth it */
+        for (struct fm_posted *p = next_posted(m, 0); p;) {
+            uint64_t from = p->stamp + 1;
+
+            fn(p, ctx);
+            p = next_posted(m, from);
+        }
+        return;
+    }
+    collect_posted(m, sorted);
+    qsort(sorted, n, sizeof(*sorted), by_stamp);
+    for (size_t k = 0; k < n; k++) {
+        fn(sorted[k], ctx);
+    }
+    free(sorted);
+}
+
+void fm_match_each_unexpected(struct fm_match *m, void (*fn)(struct fm_unexpected *u, void *ctx),
+                              void *ctx)
+{
+    fm_list_each(l, next, &m->all_unexpected)
+    {
+        fn(fm_container_of(l, struct fm_unexpected, all), ctx);
+    }
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Matching against a plain list model: after every random operation both must name the same entry.
+ * Entries are numbered; the model keeps them in two arrays in the order in which they came.
+ */
+#include "core/p2p/match.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_NODES 600 /* of each sort, queued or not */
+
+/* The registry is not linked: marks and events are counted here. */
+static uint64_t n_marks, n_events, last_values[4];
+static const char *last_event;
+
+void fathom_mpit_mark(struct fathom_level *level)
+{
+    n_marks++;
+    if (level->now > level->hi_mark) {
+        level->high = level->hi_mark = level->now;
+    }
+}
+
+void fathom_mpit_emit(const struct fathom_event *event, const void *block, const void *object,
+                      const uint64_t *values)
+{
+    n_events++;
+    last_event = event->name;
+    memcpy(last_values, values, sizeof(last_values));
+}
+
+/* Cheaper than ck_assert, which notes each place where it passes. */
+#define must(x)                                                                                    \
+    do {                                                                                           \
+        if (!(x)) {                                                                                \
+            ck_abort_msg("not true: %s", #x);                                                      \
+        }                                                                                          \
+    } while (0)
+
+/* ---- The model ------------------------------------------------------------------------------ */
+
+struct model {
+    int posted[N_NODES], unexpected[N_NODES]; /* numbers of nodes, oldest first */
+    int n_posted, n_unexpected;
+};
+
+static struct fm_match_words words;
+static struct fm_match *m;
+static struct model model;
+static struct fm_posted posted[N_NODES];
+static struct fm_unexpected unexpected[N_NODES];
+static uint64_t seed;
+
+static unsigned random_below(unsigned n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (unsigned)((seed >> 11) % n);
+}
+
+static bool fits(const struct fm_match_key *r, const struct fm_match_key *msg)
+{
+    return r->context == msg->context && (r->source < 0 || r->source == msg->source) &&
+           (r->tag < 0 || r->tag == msg->tag);
+}
+
+static void take(int *list, int *n, int at)
+{
+    memmove(list + at, list + at + 1, (size_t)(*n - at - 1) * sizeof(*list));
+    --*n;
+}
+
+static int model_find_posted(const struct fm_match_key *msg)
+{
+    for (int k = 0; k < model.n_posted; k++) {
+        if (fits(&posted[model.posted[k]].key, msg)) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+static int model_find_unexpected(const struct fm_match_key *r)
+{
+    for (int k = 0; k < model.n_unexpected; k++) {
+        if (fits(r, &unexpected[model.unexpected[k]].key)) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+static void start(uint64_t buckets_first, uint64_t buckets_max)
+{
+    memset(&words, 0, sizeof(words));
+    memset(&model, 0, sizeof(model));
+    memset(posted, 0, sizeof(posted));
+    memset(unexpected, 0, sizeof(unexpected));
+    n_marks = n_events = 0;
+    words.buckets_first = buckets_first;
+    words.buckets_max = buckets_max;
+    seed = 88172645463325252u;
+    ck_assert_int_eq(fm_match_create(&words, &m), 0);
+}
+
+static void setup(void)
+{
+    start(0, 0);
+}
+
+static void teardown(void)
+{
+    fm_match_destroy(m);
+    m = NULL;
+}
+
+/* ---- One random operation on both ----------------------------------------------------------- */
+
+struct mix {
+    unsigned n_contexts, n_sources, n_tags;
+    unsigned any_source_pct, any_tag_pct;
+    unsigned arrive_pct; /* of arrivals among arrivals and receives */
+};
+
+static struct fm_match_key message_key(const struct mix *mix)
+{
+    return (struct fm_match_key){.context = random_below(mix->n_contexts) * 2,
+                                 .source = (int32_t)random_below(mix->n_sources),
+                                 .tag = (int32_t)random_below(mix->n_tags)};
+}
+
+static struct fm_match_key receive_key(const struct mix *mix)
+{
+    struct fm_match_key key = message_key(mix);
+
+    if (random_below(100) < mix->any_source_pct) {
+        key.source = FM_ANY_SOURCE;
+    }
+    if (random_below(100) < mix->any_tag_pct) {
+        key.tag = FM_ANY_TAG;
+    }
+    return key;
+}
+
+static void arrive(const struct mix *mix)
+{
+    struct fm_match_key key = message_key(mix);
+    int at = model_find_posted(&key);
+    struct fm_posted *got = fm_match_arrival(m, &key);
+
+    if (at >= 0) {
+        must(got == &posted[model.posted[at]]);
+        must(!got->queue);
+        take(model.posted, &model.n_posted, at);
+        return;
+    }
+    must(!got);
+    for (int k = 0; k < N_NODES; k++) {
+        if (!unexpected[k].queue[0]) {
+            unexpected[k].key = key;
+            must(fm_match_keep(m, &unexpected[k]) == 0);
+            model.unexpected[model.n_unexpected++] = k;
+            return;
+        }
+    }
+}
+
+static void receive(const struct mix *mix)
+{
+    struct fm_match_key key = receive_key(mix);
+    int at = model_find_unexpected(&key);
+    struct fm_unexpected *got = fm_match_receive(m, &key);
+
+    if (at >= 0) {
+        must(got == &unexpected[model.unexpected[at]]);
+        take(model.unexpected, &model.n_unexpected, at);
+        return;
+    }
+    must(!got);
+    for (int k = 0; k < N_NODES; k++) {
+        if (!posted[k].queue) {
+            posted[k].key = key;
+            must(fm_match_post(m, &posted[k]) == 0);
+            model.posted[model.n_posted++] = k;
+            return;
+        }
+    }
+}
+
+static void probe(const struct mix *mix)
+{
+    struct fm_match_key key = receive_key(mix);
+    int at = model_find_unexpected(&key);
+
+    ck_assert_ptr_eq(fm_match_probe(m, &key), at >= 0 ? &unexpected[model.unexpected[at]] : NULL);
+}
+
+/* Cancel a receive or drop a message, queued or not. */
+static void take_back(void)
+{
+    int k = (int)random_below(N_NODES);
+    bool was_queued = false;
+
+    if (random_below(2)) {
+        for (int at = 0; at < model.n_posted; at++) {
+            if (model.posted[at] == k) {
+                take(model.posted, &model.n_posted, at);
+                was_queued = true;
+            }
+        }
+        must(fm_match_unpost(m, &posted[k]) == was_queued);
+        return;
+    }
+    for (int at = 0; at < model.n_unexpected; at++) {
+        if (model.unexpected[at] == k) {
+            take(model.unexpected, &model.n_unexpected, at);
+            was_queued = true;
+        }
+    }
+    must(fm_match_drop(m, &unexpected[k]) == was_queued);
+}
+
+static int each_at;
+
+static void check_posted(struct fm_posted *p, void *ctx)
+{
+    must(each_at < model.n_posted);
+    must(p == &posted[model.posted[each_at++]]);
+    if (ctx) {
+        ck_assert(fm_match_unpost(m, p));
+    }
+}
+
+static void check_unexpected(struct fm_unexpected *u, void *ctx)
+{
+    must(each_at < model.n_unexpected);
+    must(u == &unexpected[model.unexpected[each_at++]]);
+    if (ctx) {
+        ck_assert(fm_match_drop(m, u));
+    }
+}
+
+static void check_each(bool take_out)
+{
+    void *ctx = take_out ? &each_at : NULL;
+
+    each_at = 0;
+    fm_match_each_posted(m, check_posted, ctx);
+    ck_assert_int_eq(each_at, model.n_posted);
+    each_at = 0;
+    fm_match_each_unexpected(m, check_unexpected, ctx);
+    ck_assert_int_eq(each_at, model.n_unexpected);
+}
+
+static void check_levels(void)
+{
+#if FM_STATS
+    must(words.prq_len.now == (uint64_t)model.n_posted);
+    must(words.umq_len.now == (uint64_t)model.n_unexpected);
+#endif
+}
+
+static void run(struct mix mix, int n)
+{
+    for (int k = 0; k < n; k++) {
+        unsigned dice = random_below(100);
+
+        if (dice < 8) {
+            probe(&mix);
+        } else if (dice < 14) {
+            take_back();
+        } else if (random_below(100) < mix.arrive_pct) {
+            arrive(&mix);
+        } else {
+            receive(&mix);
+        }
+        check_levels();
+        if (k % 8192 == 0) {
+            check_each(false);
+        }
+        if (k % 1000 == 0) { /* lean to the other side for a while: queues fill and drain */
+            mix.arrive_pct = 25 + random_below(51);
+        }
+    }
+    check_each(true);
+    model.n_posted = model.n_unexpected = 0;
+    check_each(false);
+}
+
+#define N_EACH 170000
+
+/* A million operations in all. */
+static const struct mix mixes[] = {
+    {1, 2, 2, 30, 30, 50},    {1, 8, 8, 10, 10, 50}, {3, 100, 100, 0, 0, 50},
+    {2, 40, 10000, 5, 5, 50}, {2, 5, 5, 50, 50, 50}, {4, 1, 1, 100, 100, 50},
+};
+
+START_TEST(a_million_operations_as_in_the_model)
+{
+    run(mixes[_i], N_EACH);
+}
+END_TEST
+
+START_TEST(the_same_when_all_keys_collide)
+{
+    teardown();
+    start(2, 2);
+    run(mixes[_i], N_EACH / 5);
+    ck_assert_uint_le(words.table_bytes, 2 * 2 * sizeof(void *) + 64 * 4096);
+}
+END_TEST
+
+START_TEST(contexts_are_apart)
+{
+    struct fm_match_key a = {.context = 2, .source = 1, .tag = 7};
+    struct fm_match_key wild = {.context = 3, .source = FM_ANY_SOURCE, .tag = FM_ANY_TAG};
+
+    unexpected[0].key = a;
+    ck_assert_int_eq(fm_match_keep(m, &unexpected[0]), 0);
+    ck_assert_ptr_null(fm_match_receive(m, &wild));
+    posted[0].key = wild;
+    ck_assert_int_eq(fm_match_post(m, &posted[0]), 0);
+    ck_assert_ptr_null(fm_match_arrival(m, &a));
+    wild.context = 2;
+    ck_assert_ptr_eq(fm_match_receive(m, &wild), &unexpected[0]);
+}
+END_TEST
+
+/* Wildcards make messages be filed anew once in a busy time, not for every receive. */
+START_TEST(wildcards_file_messages_once)
+{
+    struct fm_match_key wild = {.context = 0, .source = FM_ANY_SOURCE, .tag = 3};
+
+    for (int round = 1; round <= 3; round++) {
+        for (int k = 0; k < N_NODES; k++) {
+            unexpected[k].key = (struct fm_match_key){.source = k, .tag = k % 4};
+            ck_assert_int_eq(fm_match_keep(m, &unexpected[k]), 0);
+        }
+        ck_assert_ptr_null(unexpected[0].queue[1]);
+        for (int k = 3; k < N_NODES; k += 4) {
+            ck_assert_ptr_eq(fm_match_receive(m, &wild), &unexpected[k]);
+        }
+        ck_assert_ptr_null(fm_match_receive(m, &wild));
+        ck_assert_ptr_nonnull(unexpected[0].queue[1]);
+        ck_assert_ptr_null(unexpected[0].queue[2]);
+#if FM_STATS
+        ck_assert_uint_eq(words.n_indexings, (uint64_t)round);
+#endif
+        for (int k = 0; k < N_NODES; k++) {
+            fm_match_drop(m, &unexpected[k]);
+        }
+    }
+}
+END_TEST
+
+/* Keys that never come back must not pile up queues. */
+START_TEST(tables_do_not_grow_with_time)
+{
+    uint64_t bytes = 0;
+
+    for (int k = 0; k < 100000; k++) {
+        posted[0].key = (struct fm_match_key){.source = k % 7, .tag = k};
+        ck_assert_int_eq(fm_match_post(m, &posted[0]), 0);
+        ck_assert_ptr_eq(fm_match_arrival(m, &posted[0].key), &posted[0]);
+        bytes = k == 1000 ? words.table_bytes : bytes;
+    }
+    ck_assert_uint_eq(words.table_bytes, bytes);
+}
+END_TEST
+
+#if FM_STATS
+START_TEST(gone_wildcards_cost_nothing)
+{
+    uint64_t before;
+
+    for (int k = 0; k < 4; k++) {
+        posted[k].key = (struct fm_match_key){.source = k & 1 ? FM_ANY_SOURCE : 5,
+                                              .tag = k & 2 ? FM_ANY_TAG : 6};
+        ck_assert_int_eq(fm_match_post(m, &posted[k]), 0);
+    }
+    for (int k = 1; k < 4; k++) {
+        ck_assert(fm_match_unpost(m, &posted[k]));
+    }
+    before = words.n_steps;
+    ck_assert_ptr_eq(fm_match_arrival(m, &posted[0].key), &posted[0]);
+    ck_assert_uint_eq(words.n_steps - before, 1);
+    before = words.n_steps;
+    ck_assert_ptr_null(fm_match_arrival(m, &posted[0].key));
+    ck_assert_uint_eq(words.n_steps, before);
+}
+END_TEST
+
+START_TEST(words_tell_what_happened)
+{
+    struct fm_match_key key = {.context = 4, .source = 2, .tag = 9};
+    struct fm_match_key wild = {.context = 4, .source = FM_ANY_SOURCE, .tag = 9};
+
+    words.on_umq_in = words.on_umq_out = words.on_posted = words.on_matched = 1;
+    posted[0].key = wild;
+    ck_assert_ptr_null(fm_match_receive(m, &wild));
+    ck_assert_int_eq(fm_match_post(m, &posted[0]), 0);
+    ck_assert_str_eq(last_event, "match_receive_posted");
+    ck_assert_int_eq((int)last_values[1], FM_ANY_SOURCE);
+    ck_assert_ptr_eq(fm_match_arrival(m, &key), &posted[0]);
+    ck_assert_str_eq(last_event, "match_receive_matched");
+    ck_assert_uint_eq(last_values[1], 2);
+    ck_assert_ptr_null(fm_match_arrival(m, &key));
+    unexpected[0].key = key;
+    ck_assert_int_eq(fm_match_keep(m, &unexpected[0]), 0);
+    ck_assert_str_eq(last_event, "match_unexpected_queued");
+    ck_assert_uint_eq(last_values[3], 1);
+    ck_assert_ptr_eq(fm_match_probe(m, &wild), &unexpected[0]);
+    ck_assert_uint_eq(n_events, 3);
+    ck_assert_ptr_eq(fm_match_receive(m, &key), &unexpected[0]);
+    ck_assert_str_eq(last_event, "match_unexpected_matched");
+    ck_assert_uint_eq(last_values[0], 4);
+    ck_assert_uint_eq(last_values[3], 0);
+
+    ck_assert_uint_eq(words.n_attempts, 5);
+    ck_assert_uint_eq(words.n_posted_hits, 1);
+    ck_assert_uint_eq(words.n_unexpected_hits, 1);
+    ck_assert_uint_eq(words.n_wildcards, 1);
+    ck_assert_uint_eq(words.n_probes, 1);
+    ck_assert_uint_eq(words.prq_len.high, 1);
+    ck_assert_uint_eq(words.umq_len.high, 1);
+    ck_assert_uint_eq(n_marks, 2);
+}
+END_TEST
+#endif
+
+int main(void)
+{
+    Suite *suite = suite_create("match");
+    TCase *tc = tcase_create("model");
+    SRunner *runner;
+    int n_failed;
+
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_loop_test(tc, a_million_operations_as_in_the_model, 0, FM_ARRAY_LEN(mixes));
+    tcase_add_loop_test(tc, the_same_when_all_keys_collide, 0, FM_ARRAY_LEN(mixes));
+    tcase_add_test(tc, contexts_are_apart);
+    tcase_add_test(tc, wildcards_file_messages_once);
+    tcase_add_test(tc, tables_do_not_grow_with_time);
+#if FM_STATS
+    tcase_add_test(tc, gone_wildcards_cost_nothing);
+    tcase_add_test(tc, words_tell_what_happened);
+#endif
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
