@@ -15,6 +15,13 @@
 #define FM_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define FM_EXPORT       __attribute__((visibility("default")))
 
+/* Loops over arrays that should become vector code at any level of optimization. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define FM_FAST_LOOPS __attribute__((optimize("O3")))
+#else
+#define FM_FAST_LOOPS
+#endif
+
 #define FM_CACHE_LINE 64
 #define FM_ALIGNED(n) __attribute__((aligned(n)))
 
