@@ -16,9 +16,9 @@ struct fm_dtype_prog; /* runs with loops; NULL until committed */
 
 /* Basic types, for operations and external32. What a predefined type is made of. */
 enum fm_basic {
-    FM_BASIC_NONE = 0, /* not predefined, or a pair type */
-    FM_BASIC_BYTE,     /* MPI_BYTE, MPI_PACKED: no arithmetic */
-    FM_BASIC_CHAR,     /* characters: no arithmetic */
+    FM_BASIC_NONE = 0, /* mixed, or a pair type */
+    FM_BASIC_BYTE,     /* MPI_BYTE: bitwise operations only */
+    FM_BASIC_CHAR,     /* characters, and what is packed: no operations at all */
     FM_BASIC_INT8,
     FM_BASIC_INT16,
     FM_BASIC_INT32,
@@ -38,28 +38,48 @@ enum fm_basic {
     FM_BASIC_LOGICAL2,
     FM_BASIC_LOGICAL4,
     FM_BASIC_LOGICAL8,
+    FM_BASIC_EXT, /* from here on: only where the compiler has them (op_kernels_ext.c) */
+    FM_BASIC_INT128 = FM_BASIC_EXT,
+    FM_BASIC_LOGICAL16,
+    FM_BASIC_FLOAT16,
+    FM_BASIC_FLOAT128,
+    FM_BASIC_FLOAT16_COMPLEX,
+    FM_BASIC_FLOAT128_COMPLEX,
     FM_BASIC_COUNT
+};
+
+/* How a pair of a value and an index lies in memory, the value at 0 (MPI-5.0 6.9.4). */
+struct fm_dtype_pair {
+    uint8_t value; /* enum fm_basic */
+    uint8_t index; /* enum fm_basic */
+    uint8_t index_len;
+    uint8_t index_at; /* bytes from the value */
+    uint8_t extent;
 };
 
 struct fm_dtype {
     struct fm_object head;
-    uint64_t pool_link;
-    MPI_Count size;   /* bytes of data in one element */
-    MPI_Count extent; /* distance of elements */
+    struct fm_dtype *next_dead; /* while it is being freed */
+    MPI_Count size;             /* bytes of data in one element */
+    MPI_Count extent;           /* distance of elements */
     MPI_Count lb;
     MPI_Count true_lb;
     MPI_Count true_extent;
+    MPI_Count align; /* the strictest of its basic elements */
     /* count elements are one run of count * size bytes that begins at true_lb: memcpy does. */
     bool is_contig;
     bool is_committed;
     bool is_predefined;
-    uint8_t basic; /* enum fm_basic: of the element if all elements are of one basic type, also for
-                      derived ones */
+    uint8_t basic; /* enum fm_basic: of elem */
+    /* The predefined type that all its data is made of (itself, if predefined); NULL: mixed. */
+    const struct fm_dtype *elem;
     const struct fm_dtype_prog *prog;
     struct fm_dtype_env *env;
     struct fm_attrs *attrs;
-    uint64_t n_basic;    /* basic elements in one element (for MPI_Get_elements) */
-    MPI_Datatype handle; /* predefined: its constant */
+    const struct fm_dtype_pair *pair; /* pair types only */
+    uint64_t n_basic;                 /* basic elements in one element (for MPI_Get_elements) */
+    void *mem;                        /* environment, program and tables: freed with the type */
+    MPI_Datatype handle;              /* predefined: its constant, else its address */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -3,14 +3,16 @@
  * From typed buffers to bytes and back, any part at any time.
  *
  * A cursor stands at a byte position of the packed form of `count` elements at `buf`. Cursors are
- * values: no memory is held, they may be copied and dropped. Moving by pieces of any size in order
- * is cheap; fm_pack_seek() may cost a walk down the type's tree but never one over its elements.
+ * values: no memory is held, they may be copied and dropped. A call finds its place by walking down
+ * the type's program (a division per level), never over its elements, so pieces may come in any
+ * size and, after fm_pack_seek(), in any order. Types of zero bytes have no pieces.
+ *
+ * Types must be committed. count * size must fit into MPI_Count (fm_dtype_bytes() says).
  */
 #pragma once
 
 #include "core/dtype/dtype.h"
-
-#define FM_PACK_DEPTH 8 /* deeper programs are entered through a heap stack held by the type */
+#include "core/dtype/dtype_prog.h"
 
 struct fm_pack {
     char *buf; /* address of the first element, where displacement 0 is */
@@ -18,18 +20,21 @@ struct fm_pack {
     const struct fm_dtype *dtype; /* not referenced: the caller keeps it alive */
     MPI_Count at;                 /* bytes packed so far */
     MPI_Count len;                /* bytes in all */
-    /* Position inside the element; pack.c only. */
-    struct {
-        MPI_Count i;
-        MPI_Count off;
-    } stack[FM_PACK_DEPTH];
-    int depth;
-    MPI_Count run_at;
+    /* pack.c only. The program of all elements, and the leaf that fm_pack_piece() is in. */
+    struct fm_dtype_prog top;
+    const struct fm_dtype_prog *leaf; /* NULL: none */
+    bool is_leaf_top;
+    char *leaf_base;
+    MPI_Count leaf_at; /* where in the packed form the leaf begins */
 };
 
 /* Stand at byte 0. buf is not const, since the same cursor unpacks. */
 void fm_pack_begin(struct fm_pack *p, const void *buf, MPI_Count count, const struct fm_dtype *t);
-void fm_pack_seek(struct fm_pack *p, MPI_Count at);
+
+FM_INLINE void fm_pack_seek(struct fm_pack *p, MPI_Count at)
+{
+    p->at = at;
+}
 
 /* Copy up to `len` further bytes out of the typed buffer to dst, or from src into it; returns how
  * many. */
@@ -42,12 +47,12 @@ size_t fm_pack_in(struct fm_pack *p, const void *src, size_t len);
  */
 size_t fm_pack_piece(struct fm_pack *p, size_t len, void **out_addr);
 
-/* Whole buffers in one call (contiguous ones by memcpy). */
+/* Whole buffers in one call (contiguous ones by memcpy). Unpacking stops at the buffer's end. */
 void fm_pack_all(void *dst, const void *buf, MPI_Count count, const struct fm_dtype *t);
 void fm_unpack_all(void *buf, MPI_Count count, const struct fm_dtype *t, const void *src,
                    MPI_Count len);
 
-/* From one typed buffer to another, for self messages and local parts of collectives: at most `len`
-   bytes of data. Buffers must not overlap. */
+/* From one typed buffer to another, for self messages and local parts of collectives: as many bytes
+   as both have. Buffers must not overlap. */
 void fm_copy_typed(void *dst, MPI_Count dst_count, const struct fm_dtype *dst_type, const void *src,
                    MPI_Count src_count, const struct fm_dtype *src_type);

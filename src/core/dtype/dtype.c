@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Predefined datatypes, and the life of all of them (MPI-5.0 3.2.2, 5.1.9, 20.3). */
+#include "core/dtype/dtype.h"
+
+#include <complex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "core/dtype/dtype_make.h"
+#include "core/dtype/op_kernels.h"
+#include "util/status.h"
+
+#define FM_DTYPE_MAX (1u << 20) /* live datatypes; only address space until used */
+
+struct row {
+    MPI_Datatype handle;
+    const char *name;
+    uint8_t basic;
+    uint8_t size;
+    uint8_t align;
+};
+
+struct pair_row {
+    MPI_Datatype handle;
+    const char *name;
+    uint8_t value_len;
+    struct fm_dtype_pair pair;
+    uint8_t align;
+};
+
+#define BY_SIZE(type, a1, a2, a4, a8)                                                              \
+    (sizeof(type) == 1 ? (a1) : sizeof(type) == 2 ? (a2) : sizeof(type) == 4 ? (a4) : (a8))
+#define INT_OF(type) BY_SIZE(type, FM_BASIC_INT8, FM_BASIC_INT16, FM_BASIC_INT32, FM_BASIC_INT64)
+#define UINT_OF(type)                                                                              \
+    BY_SIZE(type, FM_BASIC_UINT8, FM_BASIC_UINT16, FM_BASIC_UINT32, FM_BASIC_UINT64)
+
+#define ROW(name, type, basic)                                                                     \
+    {                                                                                              \
+        MPI_##name, "MPI_" #name, basic, sizeof(type), _Alignof(type)                              \
+    }
+#define EXT(name, basic, size, align)                                                              \
+    {                                                                                              \
+        MPI_##name, "MPI_" #name, basic, size, align                                               \
+    }
+
+/*
+ * Fortran types have the sizes of the usual compilers (gfortran, ifx, flang without options that
+ * change the default kinds). The optional ones exist as far as the C compiler can calculate with
+ * them (op_kernels_ext.c); where it cannot, their handles are not known at all, like
+ * MPI_DATATYPE_NULL (MPI-5.0 3.2.2: optional types need not be supported).
+ */
+static const struct row rows[] = {
+    ROW(PACKED, char, FM_BASIC_CHAR),
+    ROW(BYTE, unsigned char, FM_BASIC_BYTE),
+    ROW(AINT, MPI_Aint, INT_OF(MPI_Aint)),
+    ROW(COUNT, MPI_Count, INT_OF(MPI_Count)),
+    ROW(OFFSET, MPI_Offset, INT_OF(MPI_Offset)),
+    ROW(SHORT, short, INT_OF(short)),
+    ROW(INT, int, INT_OF(int)),
+    ROW(LONG, long, INT_OF(long)),
+    ROW(LONG_LONG, long long, INT_OF(long long)),
+    ROW(UNSIGNED_SHORT, unsigned short, UINT_OF(unsigned short)),
+    ROW(UNSIGNED, unsigned, UINT_OF(unsigned)),
+    ROW(UNSIGNED_LONG, unsigned long, UINT_OF(unsigned long)),
+    ROW(UNSIGNED_LONG_LONG, unsigned long long, UINT_OF(unsigned long long)),
+    ROW(CHAR, char, FM_BASIC_CHAR),
+    ROW(SIGNED_CHAR, signed char, FM_BASIC_INT8),
+    ROW(UNSIGNED_CHAR, unsigned char, FM_BASIC_UINT8),
+    ROW(WCHAR, wchar_t, FM_BASIC_CHAR),
+    ROW(C_BOOL, _Bool, FM_BASIC_BOOL),
+    ROW(CXX_BOOL, _Bool, FM_BASIC_BOOL),
+    ROW(INT8_T, int8_t, FM_BASIC_INT8),
+    ROW(INT16_T, int16_t, FM_BASIC_INT16),
+    ROW(INT32_T, int32_t, FM_BASIC_INT32),
+    ROW(INT64_T, int64_t, FM_BASIC_INT64),
+    ROW(UINT8_T, uint8_t, FM_BASIC_UINT8),
+    ROW(UINT16_T, uint16_t, FM_BASIC_UINT16),
+    ROW(UINT32_T, uint32_t, FM_BASIC_UINT32),
+    ROW(UINT64_T, uint64_t, FM_BASIC_UINT64),
+    ROW(FLOAT, float, FM_BASIC_FLOAT),
+    ROW(DOUBLE, double, FM_BASIC_DOUBLE),
+    ROW(LONG_DOUBLE, long double, FM_BASIC_LONG_DOUBLE),
+    ROW(C_FLOAT_COMPLEX, float _Complex, FM_BASIC_FLOAT_COMPLEX),
+    ROW(C_DOUBLE_COMPLEX, double _Complex, FM_BASIC_DOUBLE_COMPLEX),
+    ROW(C_LONG_DOUBLE_COMPLEX, long double _Complex, FM_BASIC_LONG_DOUBLE_COMPLEX),
+    ROW(CXX_FLOAT_COMPLEX, float _Complex, FM_BASIC_FLOAT_COMPLEX),
+    ROW(CXX_DOUBLE_COMPLEX, double _Complex, FM_BASIC_DOUBLE_COMPLEX),
+    ROW(CXX_LONG_DOUBLE_COMPLEX, long double _Complex, FM_BASIC_LONG_DOUBLE_COMPLEX),
+    ROW(LOGICAL, int32_t, FM_BASIC_LOGICAL4),
+    ROW(INTEGER, int32_t, FM_BASIC_INT32),
+    ROW(REAL, float, FM_BASIC_FLOAT),
+    ROW(DOUBLE_PRECISION, double, FM_BASIC_DOUBLE),
+    ROW(COMPLEX, float _Complex, FM_BASIC_FLOAT_COMPLEX),
+    ROW(DOUBLE_COMPLEX, double _Complex, FM_BASIC_DOUBLE_COMPLEX),
+    ROW(CHARACTER, char, FM_BASIC_CHAR),
+    ROW(LOGICAL1, int8_t, FM_BASIC_LOGICAL1),
+    ROW(LOGICAL2, int16_t, FM_BASIC_LOGICAL2),
+    ROW(LOGICAL4, int32_t, FM_BASIC_LOGICAL4),
+    ROW(LOGICAL8, int64_t, FM_BASIC_LOGICAL8),
+    EXT(LOGICAL16, FM_BASIC_LOGICAL16, 16, 16),
+    ROW(INTEGER1, int8_t, FM_BASIC_INT8),
+    ROW(INTEGER2, int16_t, FM_BASIC_INT16),
+    ROW(INTEGER4, int32_t, FM_BASIC_INT32),
+    ROW(INTEGER8, int64_t, FM_BASIC_INT64),
+    EXT(INTEGER16, FM_BASIC_INT128, 16, 16),
+    EXT(REAL2, FM_BASIC_FLOAT16, 2, 2),
+    ROW(REAL4, float, FM_BASIC_FLOAT),
+    ROW(REAL8, double, FM_BASIC_DOUBLE),
+    EXT(REAL16, FM_BASIC_FLOAT128, 16, 16),
+    EXT(COMPLEX4, FM_BASIC_FLOAT16_COMPLEX, 4, 2),
+    ROW(COMPLEX8, float _Complex, FM_BASIC_FLOAT_COMPLEX),
+    ROW(COMPLEX16, double _Complex, FM_BASIC_DOUBLE_COMPLEX),
+    EXT(COMPLEX32, FM_BASIC_FLOAT128_COMPLEX, 32, 16),
+};
+
+#define PAIR_AS(name, vtype, vbasic, itype, ibasic)                                                \
+    {                                                                                              \
+        MPI_##name, "MPI_" #name, sizeof(vtype),                                                   \
+            {vbasic, ibasic, sizeof(itype),                                                        \
+             offsetof(                                                                             \
+                 struct {                                                                          \
+                     vtype v;                                                                      \
+                     itype i;                                                                      \
+                 },                                                                                \
+                 i),                                                                               \
+             sizeof(struct {                                                                       \
+                 vtype v;                                                                          \
+                 itype i;                                                                          \
+             })},                                                                                  \
+            _Alignof(struct {                                                                      \
+                vtype v;                                                                           \
+                itype i;                                                                           \
+            })                                                                                     \
+    }
+
+static const struct pair_row pair_rows[] = {
+    PAIR_AS(FLOAT_INT, float, FM_BASIC_FLOAT, int, INT_OF(int)),
+    PAIR_AS(DOUBLE_INT, double, FM_BASIC_DOUBLE, int, INT_OF(int)),
+    PAIR_AS(LONG_INT, long, INT_OF(long), int, INT_OF(int)),
+    PAIR_AS(2INT, int, INT_OF(int), int, INT_OF(int)),
+    PAIR_AS(SHORT_INT, short, INT_OF(short), int, INT_OF(int)),
+    PAIR_AS(LONG_DOUBLE_INT, long double, FM_BASIC_LONG_DOUBLE, int, INT_OF(int)),
+    PAIR_AS(2REAL, float, FM_BASIC_FLOAT, float, FM_BASIC_FLOAT),
+    PAIR_AS(2DOUBLE_PRECISION, double, FM_BASIC_DOUBLE, double, FM_BASIC_DOUBLE),
+    PAIR_AS(2INTEGER, int32_t, FM_BASIC_INT32, int32_t, FM_BASIC_INT32),
+};
+
+/* A predefined type of one or two basic elements: everything but handle and name. */
+struct fm_dtype *fm_dtype_new_basic(uint8_t basic, MPI_Count size, MPI_Count align)
+{
+    struct fm_dtype *t = fm_object_new(FM_KIND_DTYPE);
+    struct fm_dtype_prog *prog;
+
+    if (!t) {
+        return NULL;
+    }
+    prog = fm_dtype_alloc(t, sizeof(*prog));
+    if (!prog) {
+        fm_object_free(t);
+        return NULL;
+    }
+    fm_dtype_prog_run(prog, 0, size);
+    t->prog = prog;
+    t->basic = basic;
+    t->size = t->extent = t->true_extent = size;
+    t->align = align;
+    t->n_basic = 1;
+    t->is_contig = t->is_committed = t->is_predefined = true;
+    t->elem = t;
+    return t;
+}
+
+struct fm_dtype *fm_dtype_new_pair(const struct fm_dtype_pair *pair, MPI_Count value_len,
+                                   MPI_Count align)
+{
+    MPI_Count size = value_len + pair->index_len;
+    struct fm_dtype *t = fm_dtype_new_basic(FM_BASIC_NONE, size, align);
+    struct fm_dtype_pair *copy = t ? fm_dtype_alloc(t, sizeof(*copy)) : NULL;
+    struct fm_dtype_prog *prog = copy ? fm_dtype_alloc(t, sizeof(*prog)) : NULL;
+
+    if (!prog) {
+        fm_dtype_unref(t);
+        return NULL;
+    }
+    *copy = *pair;
+    t->pair = copy;
+    t->n_basic = 2;
+    t->extent = pair->extent;
+    t->true_extent = pair->index_at + pair->index_len;
+    t->is_contig = t->extent == size;
+    if (t->true_extent != size) { /* a hole between the two */
+        MPI_Count *offs = fm_dtype_alloc(t, 5 * sizeof(*offs));
+
+        if (!offs) {
+            fm_dtype_unref(t);
+            return NULL;
+        }
+        memcpy(offs, (MPI_Count[]){0, pair->index_at, 0, value_len, size}, 5 * sizeof(*offs));
+        *prog = (struct fm_dtype_prog){.kind = FM_PROG_TAB,
+                                       .size = size,
+                                       .n_runs = 2,
+                                       .u.tab = {.n = 2, .n1 = 1, .offs = offs, .pos = offs + 2}};
+        t->prog = prog;
+    }
+    return t;
+}
+
+static int predefine(struct fm_dtype *t, MPI_Datatype handle, const char *name)
+{
+    if (!t) {
+        return -FM_E_NOMEM;
+    }
+    t->handle = handle;
+    strcpy(t->name, name);
+    fm_handle_predefine(handle, t);
+    return 0;
+}
+
+int fm_dtype_init(void)
+{
+    int rc = fm_handle_pool(FM_KIND_DTYPE, sizeof(struct fm_dtype), FM_DTYPE_MAX);
+
+    if (rc != 0 || fm_dtype_byte()) {
+        return rc;
+    }
+    for (size_t i = 0; i < FM_ARRAY_LEN(rows) && rc == 0; i++) {
+        const struct row *r = &rows[i];
+
+        if (r->basic < FM_BASIC_EXT || fm_op_has_ext) {
+            rc = predefine(fm_dtype_new_basic(r->basic, r->size, r->align), r->handle, r->name);
+        }
+    }
+    for (size_t i = 0; i < FM_ARRAY_LEN(pair_rows) && rc == 0; i++) {
+        const struct pair_row *r = &pair_rows[i];
+
+        rc = predefine(fm_dtype_new_pair(&r->pair, r->value_len, r->align), r->handle, r->name);
+    }
+    return rc;
+}
+
+void fm_dtype_finish(void)
+{
+    struct fm_pool *pool = &fm_root.pools[FM_KIND_DTYPE];
+
+    /* What the user forgot to free goes too: its memory would be ours to answer for. */
+    for (size_t at = 0; at < pool->used_len; at += pool->stride) {
+        struct fm_dtype *t = (struct fm_dtype *)(pool->base + at);
+
+        if (t->head.kind == FM_KIND_DTYPE) {
+            fm_dtype_free_mem(t);
+            fm_object_free(t);
+        }
+    }
+    for (size_t i = 0; i < FM_HANDLE_RESERVED; i++) {
+        if (fm_pool_owns(pool, fm_root.predefined[i])) {
+            fm_root.predefined[i] = NULL;
+        }
+    }
+}
+
+struct fm_dtype *fm_dtype_byte(void)
+{
+    return (struct fm_dtype *)fm_root.predefined[(uintptr_t)MPI_BYTE];
+}
+
+/* Memory that lives and dies with a type: blocks linked through a header. */
+struct block {
+    struct block *next;
+    uint64_t pad; /* what follows is aligned for anything */
+};
+
+void *fm_dtype_alloc(struct fm_dtype *t, size_t len)
+{
+    struct block *b = len < SIZE_MAX - sizeof(*b) ? malloc(sizeof(*b) + len) : NULL;
+
+    if (!b) {
+        fm_fail(-FM_E_NOMEM, "a datatype needs %zu bytes that are not to be had", len);
+        return NULL;
+    }
+    b->next = t->mem;
+    t->mem = b;
+    return b + 1;
+}
+
+void fm_dtype_free_mem(struct fm_dtype *t)
+{
+    struct block *b = t->mem;
+
+    while (b) {
+        struct block *next = b->next;
+
+        free(b);
+        b = next;
+    }
+    t->mem = NULL;
+}
+
+/* Types that lose their last user wait in a list, so that freeing a deep nest does not recurse. */
+void fm_dtype_unref(struct fm_dtype *t)
+{
+    struct fm_dtype *dead = NULL;
+
+    if (t && --t->head.refs == 0) {
+        t->next_dead = NULL;
+        dead = t;
+    }
+    while (dead) {
+        t = dead;
+        dead = t->next_dead;
+        for (MPI_Count i = 0; t->env && i < t->env->n_types; i++) {
+            struct fm_dtype *part = t->env->types[i];
+
+            if (--part->head.refs == 0) {
+                part->next_dead = dead;
+                dead = part;
+            }
+        }
+        fm_dtype_free_mem(t);
+        fm_object_free(t);
+    }
+}
