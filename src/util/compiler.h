@@ -37,6 +37,15 @@
 #define FM_STAT(x) ((void)0)
 #endif
 
+/* The processor's hint for spin loops. */
+#if defined(__x86_64__) || defined(__i386__)
+#define FM_CPU_RELAX() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define FM_CPU_RELAX() __asm__ volatile("yield")
+#else
+#define FM_CPU_RELAX() ((void)0)
+#endif
+
 /* From a member's address to the struct that holds it. */
 #define fm_container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 

@@ -37,11 +37,7 @@ static inline void fm_lock_drop(struct fm_lock *l)
 /* Tell the processor that this is a spin loop. */
 static inline void fm_cpu_relax(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
+    FM_CPU_RELAX();
 }
 
 /* Nanoseconds of CLOCK_MONOTONIC; not settable, the same for all processes of one host. */
