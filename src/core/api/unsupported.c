@@ -15,7 +15,7 @@
  * those with the standard's signatures.
  */
 #pragma GCC visibility push(default)
-#include <fathom/api.h>
+#include <fathom/abi.h>
 #pragma GCC visibility pop
 
 #include "core/object/errhandler.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What libmpi_abi says about itself, for tools: which functions of the standard it lacks. */
-#ifndef FATHOM_API_H
-#define FATHOM_API_H
+#ifndef FATHOM_ABI_H
+#define FATHOM_ABI_H
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Functions of the MPI 5.0 ABI, built or not. */
-#define FATHOM_API_FUNCTIONS 664
+#define FATHOM_ABI_FUNCTIONS 664
 
 /*
  * The names ("MPI_...") of the functions that raise MPI_ERR_UNSUPPORTED_OPERATION, sorted without
@@ -20,4 +20,4 @@ const char *const *fathom_unsupported(int *out_n);
 }
 #endif
 
-#endif /* FATHOM_API_H */
+#endif /* FATHOM_ABI_H */
