@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program of a user, C and C++, that needs no launcher: prints the ABI of the library it runs on. */
+/* A user's program, C and C++, that needs no launcher: prints the ABI of the library. */
 #include <mpi.h>
 #include <stdio.h>
 
