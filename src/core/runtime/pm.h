@@ -58,6 +58,10 @@ int fm_pm_open(struct fm_pm **out_pm);
 
 /* Each back end: 0, FM_AGAIN when the environment is not its own, or a failure. */
 int fm_pm_own_open(struct fm_pm **out_pm);
-int fm_pm_pmix_open(struct fm_pm **out_pm);
-int fm_pm_pmi1_open(struct fm_pm **out_pm);
 int fm_pm_single_open(struct fm_pm **out_pm);
+
+/*
+ * The shared page that our mpiexec made for this process, as a descriptor that the caller closes;
+ * may be asked before fm_pm_open(). FM_AGAIN: there is none.
+ */
+int fm_pm_own_page(int *out_fd);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Under our own mpiexec: everything lies in the key table of the job, which we have mapped, so
+ * nothing here talks to anyone. The launcher is only woken (SIGCHLD) when a rank gives up.
+ */
+#include "core/runtime/pm.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/keytable.h"
+
+/* How long to sleep before looking whether the launcher still lives. */
+#define LOOK_AGAIN_MS 100
+
+struct own {
+    struct fm_pm pm; /* first */
+    struct fm_keytable *table;
+    struct fm_keytable_slot *slot;
+};
+
+/*
+ * The place of this process, found once: the page is asked for before MPI_Init, and a process that
+ * has left MPI may come back (sessions). Written under the library lock.
+ */
+static struct {
+    bool is_known;
+    int status; /* of finding it */
+    struct fm_keytable_place place;
+    struct fm_keytable *table;
+} mine;
+
+static int find_place(void)
+{
+    const char *text = getenv(FM_KEYTABLE_ENV);
+    int rc;
+
+    if (!text) {
+        return FM_AGAIN;
+    }
+    rc = fm_keytable_place_parse(text, &mine.place);
+    if (!rc) {
+        rc = fm_keytable_map(&mine.place, &mine.table);
+    }
+    if (!rc) {
+        rc = fm_keytable_claim(fm_keytable_slot(mine.table, mine.place.rank), getpid());
+    }
+    if (rc && mine.table) {
+        fm_keytable_unmap(mine.table);
+        mine.table = NULL;
+    }
+    return rc;
+}
+
+static int know_place(void)
+{
+    if (!mine.is_known) {
+        mine.is_known = true;
+        mine.status = find_place();
+    }
+    return mine.status;
+}
+
+int fm_pm_own_page(int *out_fd)
+{
+    int rc = know_place();
+
+    return rc ? rc : fm_keytable_page_fd(&mine.place, out_fd);
+}
+
+static bool is_launcher_gone(struct own *o)
+{
+    return kill(o->table->launcher, 0) != 0 && errno == ESRCH;
+}
+
+static int own_put(struct fm_pm *pm, const char *key, const void *value, size_t len)
+{
+    struct own *o = fm_container_of(pm, struct own, pm);
+
+    return fm_keytable_put(o->table, pm->rank, key, value, len);
+}
+
+static bool own_is_gone(struct fm_pm *pm, int rank)
+{
+    struct own *o = fm_container_of(pm, struct own, pm);
+    struct fm_keytable_slot *slot = fm_keytable_slot(o->table, rank);
+
+    /* Acquire: pairs with the launcher's store after it saw that process end. */
+    return !slot || atomic_load_explicit(&slot->is_gone, memory_order_acquire) ||
+           is_launcher_gone(o);
+}
+
+static int own_get(struct fm_pm *pm, int rank, const char *key, void *out_value, size_t *len)
+{
+    struct own *o = fm_container_of(pm, struct own, pm);
+    struct fm_keytable_slot *slot = fm_keytable_slot(o->table, rank);
+    int rc;
+
+    if (!slot) {
+        return fm_fail(-FM_E_INVAL, "the job has no rank %d", rank);
+    }
+    for (;;) {
+        /* All three before the look: what changes after it also changes the word we sleep on. */
+        uint32_t seen = atomic_load_explicit(&o->table->change, memory_order_acquire);
+        bool is_gone = own_is_gone(pm, rank);
+        /* Acquire: pairs with own_started(), before which everything is published. */
+        uint32_t phase = atomic_load_explicit(&slot->phase, memory_order_acquire);
+
+        rc = fm_keytable_find(o->table, rank, key, out_value, len);
+        if (rc != FM_AGAIN) {
+            return rc;
+        }
+        if (is_gone) {
+            return fm_fail(-FM_E_PEER, "rank %d has ended", rank);
+        }
+        if (phase != FM_PLACE_STARTED) {
+            return fm_fail(-FM_E_NOENT, "rank %d has published no \"%s\"", rank, key);
+        }
+        fm_keytable_sleep(o->table, seen, LOOK_AGAIN_MS);
+    }
+}
+
+/* The first rank that has ended, -1: all live. */
+static int first_gone(struct fm_pm *pm)
+{
+    for (int r = 0; r < pm->size; r++) {
+        if (own_is_gone(pm, r)) {
+            return r;
+        }
+    }
+    return -1;
+}
+
+static int own_fence(struct fm_pm *pm)
+{
+    struct own *o = fm_container_of(pm, struct own, pm);
+    struct fm_keytable *t = o->table;
+    uint32_t gen = atomic_load_explicit(&t->fence, memory_order_acquire);
+
+    /* Acquire-release: the last to come has seen what all others did before. */
+    if (atomic_fetch_add_explicit(&t->n_arrived, 1, memory_order_acq_rel) + 1 ==
+        (uint32_t)pm->size) {
+        atomic_store_explicit(&t->n_arrived, 0, memory_order_relaxed);
+        /* Release: pairs with the acquire loads of those who wait below. */
+        atomic_fetch_add_explicit(&t->fence, 1, memory_order_release);
+        fm_keytable_notify(t);
+        return 0;
+    }
+    for (;;) {
+        uint32_t seen = atomic_load_explicit(&t->change, memory_order_acquire);
+        int gone = first_gone(pm);
+
+        if (atomic_load_explicit(&t->fence, memory_order_acquire) != gen) {
+            return 0;
+        }
+        if (gone >= 0) {
+            return fm_fail(-FM_E_PEER, "rank %d has ended", gone);
+        }
+        fm_keytable_sleep(t, seen, LOOK_AGAIN_MS);
+    }
+}
+
+static int own_started(struct fm_pm *pm)
+{
+    struct own *o = fm_container_of(pm, struct own, pm);
+    uint32_t left;
+
+    /*
+     * Sequentially consistent, as the launcher's store to left_early and its look at the phases:
+     * of a rank that left without MPI_Init, either it or we take notice.
+     */
+    atomic_store(&o->slot->phase, FM_PLACE_INIT);
+    left = atomic_load(&o->table->left_early);
+    fm_keytable_notify(o->table);
+    if (left) {
+        return fm_fail(-FM_E_PEER,
+                       "rank %u has ended without calling MPI_Init, so the job can never be "
+                       "complete",
+                       left - 1);
+    }
+    return 0;
+}
+
+static int own_finished(struct fm_pm *pm)
+{
+    struct own *o = fm_container_of(pm, struct own, pm);
+
+    /* Release: pairs with the launcher's look when this process has ended. */
+    atomic_store_explicit(&o->slot->phase, FM_PLACE_FINALIZED, memory_order_release);
+    fm_keytable_notify(o->table);
+    return 0;
+}
+
+static void own_abort(struct fm_pm *pm, int exit_status, const char *text)
+{
+    struct own *o = fm_container_of(pm, struct own, pm);
+
+    o->slot->abort_status = exit_status;
+    snprintf(o->slot->abort_text, sizeof(o->slot->abort_text), "%s", text ? text : "");
+    /* Release: pairs with the launcher's look after the signal. */
+    atomic_store_explicit(&o->slot->aborted, 1, memory_order_release);
+    fm_keytable_notify(o->table);
+    kill(o->table->launcher, SIGCHLD);
+}
+
+static void own_close(struct fm_pm *pm)
+{
+    free(fm_container_of(pm, struct own, pm));
+}
+
+static const struct fm_pm_ops own_ops = {
+    .name = "own",
+    .put = own_put,
+    .get = own_get,
+    .fence = own_fence,
+    .is_gone = own_is_gone,
+    .started = own_started,
+    .finished = own_finished,
+    .abort = own_abort,
+    .close = own_close,
+};
+
+int fm_pm_own_open(struct fm_pm **out_pm)
+{
+    int rc = know_place();
+    struct own *o;
+
+    if (rc) {
+        return rc;
+    }
+    o = calloc(1, sizeof(*o));
+    if (!o) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the process manager");
+    }
+    o->table = mine.table;
+    o->slot = fm_keytable_slot(mine.table, mine.place.rank);
+    o->pm = (struct fm_pm){.ops = &own_ops,
+                           .rank = mine.place.rank,
+                           .size = mine.table->n_ranks,
+                           .appnum = o->slot->appnum,
+                           .universe_size = mine.table->universe_size,
+                           .local_rank = mine.place.rank,
+                           .n_local = mine.table->n_ranks};
+    snprintf(o->pm.job, sizeof(o->pm.job), "%s", mine.table->name);
+    *out_pm = &o->pm;
+    return 0;
+}

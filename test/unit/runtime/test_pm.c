@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tests of the process managers "own" and "single". The launcher is this program: it makes the key
+ * table, and each rank is a forked child.
+ */
+#include "core/runtime/pm.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/keytable.h"
+
+static struct fm_keytable *table;
+static int table_fd;
+
+static void setup(void)
+{
+    ck_assert_int_eq(fm_keytable_create(2, &table, &table_fd), 0);
+}
+
+static void teardown(void)
+{
+    fm_keytable_unmap(table);
+    close(table_fd);
+}
+
+/* Run body as one rank, in a process of its own; its return value is the exit status. */
+static pid_t start_rank(int rank, int (*body)(struct fm_pm *pm))
+{
+    struct fm_keytable_place place = {.launcher = getpid(),
+                                      .table_fd = table_fd,
+                                      .page_fd = table_fd,
+                                      .rank = rank,
+                                      .token = table->token};
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct fm_pm *pm;
+        char text[96];
+        int status;
+
+        fm_keytable_place_print(&place, text, sizeof(text));
+        setenv(FM_KEYTABLE_ENV, text, 1);
+        if (fm_pm_open(&pm) != 0 || strcmp(pm->ops->name, "own") != 0) {
+            _exit(100);
+        }
+        status = body(pm);
+        pm->ops->close(pm);
+        _exit(status);
+    }
+    return pid;
+}
+
+static int end_of(pid_t pid)
+{
+    int status = 0;
+
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int says_who_it_is(struct fm_pm *pm)
+{
+    return pm->rank == 1 && pm->size == 2 && pm->local_rank == 1 && pm->n_local == 2 &&
+                   strcmp(pm->job, table->name) == 0
+               ? 0
+               : 1;
+}
+
+START_TEST(knows_its_place)
+{
+    ck_assert_int_eq(end_of(start_rank(1, says_who_it_is)), 0);
+}
+END_TEST
+
+static int publishes_late(struct fm_pm *pm)
+{
+    return pm->ops->put(pm, "ofi", "address", 7) || pm->ops->started(pm);
+}
+
+static int gets_from_1(struct fm_pm *pm)
+{
+    char value[FM_PM_VALUE_MAX];
+    size_t len = sizeof(value);
+    int rc = pm->ops->get(pm, 1, "ofi", value, &len);
+
+    if (rc) {
+        return -rc;
+    }
+    return len == 7 && memcmp(value, "address", 7) == 0 ? 0 : 99;
+}
+
+START_TEST(get_waits_for_put)
+{
+    pid_t getter = start_rank(0, gets_from_1);
+
+    /* The getter has claimed its place, so it is at it, or soon will be. */
+    while (atomic_load(&fm_keytable_slot(table, 0)->claim) == 0) {
+        fm_keytable_sleep(table, atomic_load(&table->change), 1);
+    }
+    ck_assert_int_eq(end_of(start_rank(1, publishes_late)), 0);
+    ck_assert_int_eq(end_of(getter), 0);
+}
+END_TEST
+
+static int only_starts(struct fm_pm *pm)
+{
+    return pm->ops->started(pm);
+}
+
+START_TEST(get_of_a_key_that_never_comes)
+{
+    ck_assert_int_eq(end_of(start_rank(1, only_starts)), 0);
+    ck_assert_int_eq(end_of(start_rank(0, gets_from_1)), FM_E_NOENT);
+}
+END_TEST
+
+START_TEST(get_from_the_dead)
+{
+    atomic_store(&fm_keytable_slot(table, 1)->is_gone, 1);
+    ck_assert_int_eq(end_of(start_rank(0, gets_from_1)), FM_E_PEER);
+}
+END_TEST
+
+static int fences_thrice(struct fm_pm *pm)
+{
+    for (int i = 0; i < 3; i++) {
+        if (pm->ops->fence(pm)) {
+            return 1 + i;
+        }
+    }
+    return 0;
+}
+
+START_TEST(fence_of_two)
+{
+    pid_t a = start_rank(0, fences_thrice);
+
+    ck_assert_int_eq(end_of(start_rank(1, fences_thrice)), 0);
+    ck_assert_int_eq(end_of(a), 0);
+    ck_assert_uint_eq(atomic_load(&table->fence), 3);
+}
+END_TEST
+
+static int fences(struct fm_pm *pm)
+{
+    return -pm->ops->fence(pm);
+}
+
+START_TEST(fence_with_the_dead)
+{
+    pid_t a = start_rank(0, fences);
+
+    while (atomic_load(&table->n_arrived) == 0) {
+        fm_keytable_sleep(table, atomic_load(&table->change), 1);
+    }
+    atomic_store(&fm_keytable_slot(table, 1)->is_gone, 1);
+    fm_keytable_notify(table);
+    ck_assert_int_eq(end_of(a), FM_E_PEER);
+}
+END_TEST
+
+START_TEST(start_after_one_left)
+{
+    atomic_store(&table->left_early, 1 + 1);
+    ck_assert_int_eq(end_of(start_rank(0, only_starts)), 256 - FM_E_PEER);
+}
+END_TEST
+
+static int finishes(struct fm_pm *pm)
+{
+    return pm->ops->started(pm) || pm->ops->finished(pm);
+}
+
+START_TEST(tells_its_phase)
+{
+    struct fm_keytable_slot *slot = fm_keytable_slot(table, 0);
+
+    ck_assert_int_eq(end_of(start_rank(0, finishes)), 0);
+    ck_assert_uint_eq(atomic_load(&slot->phase), FM_PLACE_FINALIZED);
+    /* A second program in the same place is told so, and does not run alone. */
+    ck_assert_int_eq(end_of(start_rank(0, finishes)), 100);
+}
+END_TEST
+
+static int aborts(struct fm_pm *pm)
+{
+    pm->ops->abort(pm, 42, "enough");
+    return 0;
+}
+
+START_TEST(abort_reaches_the_launcher)
+{
+    struct fm_keytable_slot *slot = fm_keytable_slot(table, 1);
+
+    ck_assert_int_eq(end_of(start_rank(1, aborts)), 0);
+    ck_assert_uint_eq(atomic_load(&slot->aborted), 1);
+    ck_assert_int_eq(slot->abort_status, 42);
+    ck_assert_str_eq(slot->abort_text, "enough");
+}
+END_TEST
+
+static int child_is_single(struct fm_pm *pm)
+{
+    struct fm_pm *other;
+    pid_t pid = fork();
+
+    /* What a rank starts is not the rank, though it has its environment. exec would forget. */
+    if (pid == 0) {
+        _exit(fm_keytable_claim(fm_keytable_slot(table, pm->rank), getpid()) == FM_AGAIN &&
+                      fm_pm_single_open(&other) == 0
+                  ? 0
+                  : 1);
+    }
+    return end_of(pid);
+}
+
+START_TEST(children_of_ranks)
+{
+    ck_assert_int_eq(end_of(start_rank(0, child_is_single)), 0);
+}
+END_TEST
+
+START_TEST(single)
+{
+    struct fm_pm *pm;
+    char value[8];
+    size_t len = sizeof(value);
+
+    unsetenv(FM_KEYTABLE_ENV);
+    ck_assert_int_eq(fm_pm_open(&pm), 0);
+    ck_assert_str_eq(pm->ops->name, "single");
+    ck_assert_int_eq(pm->size, 1);
+    ck_assert_int_eq(pm->ops->get(pm, 0, "a", value, &len), -FM_E_NOENT);
+    ck_assert_int_eq(pm->ops->put(pm, "a", "bc", 2), 0);
+    ck_assert_int_eq(pm->ops->get(pm, 0, "a", value, &len), 0);
+    ck_assert_uint_eq(len, 2);
+    ck_assert_int_eq(pm->ops->fence(pm), 0);
+    ck_assert(!pm->ops->is_gone(pm, 0));
+    pm->ops->close(pm);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("pm");
+    TCase *t = tcase_create("pm");
+    SRunner *r;
+    int failed;
+
+    signal(SIGCHLD, SIG_DFL);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 15);
+    tcase_add_test(t, knows_its_place);
+    tcase_add_test(t, get_waits_for_put);
+    tcase_add_test(t, get_of_a_key_that_never_comes);
+    tcase_add_test(t, get_from_the_dead);
+    tcase_add_test(t, fence_of_two);
+    tcase_add_test(t, fence_with_the_dead);
+    tcase_add_test(t, start_after_one_left);
+    tcase_add_test(t, tells_its_phase);
+    tcase_add_test(t, abort_reaches_the_launcher);
+    tcase_add_test(t, children_of_ranks);
+    tcase_add_test(t, single);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
