@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Running a job on this host. */
+#include "launch/local.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch/output.h"
+#include "launch/report.h"
+#include "launch/spawn.h"
+#include "launch/strings.h"
+#include "launch/verdict.h"
+#include "util/sync.h"
+
+#define NS_PER_S 1e9
+
+/* A second Ctrl-C kills; what comes sooner is the same one, sent twice. */
+#define SECOND_INTERRUPT_NS UINT64_C(200000000)
+/* After an interrupt ranks may tidy up for so long once one of them has gone. */
+#define INTERRUPT_GRACE_S 2.0
+
+/* Passed on to the ranks as they are. SIGCHLD stands first: it is for us. */
+static const int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+                              SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+struct watch {
+    struct fm_job *job;
+    struct fm_output *output;
+    int signal_fd;
+    sigset_t old_mask;
+    struct rlimit old_files;
+    bool was_sigpipe_default;
+    int n_alive;
+    int exit_status; /* of the first failure */
+    bool is_ending;
+    uint64_t start_ns;
+    uint64_t kill_at_ns;      /* 0: not set */
+    uint64_t interrupt_at_ns; /* first SIGINT or SIGTERM */
+    uint64_t forwarded;       /* bit per signal number */
+};
+
+static void say_rank(const struct watch *w, int rank, const char *text)
+{
+    const struct fm_rank *r = &w->job->ranks[rank];
+
+    fprintf(stderr, "mpiexec: rank %d (pid %d, host %s, %s) %s\n", rank, (int)r->pid, w->job->host,
+            w->job->opts->apps[r->app].argv.items[0], text);
+}
+
+/* Is `pid` one of those that `rank` has started? Then its parents lead to the rank or to us. */
+static bool is_descendant(pid_t pid, pid_t rank)
+{
+    pid_t self = getpid();
+
+    for (int depth = 0; depth < 16 && pid > 1; depth++) {
+        char path[40];
+        char line[512];
+        char *behind;
+        FILE *f;
+        bool is_read;
+
+        if (pid == rank || pid == self) {
+            return depth > 0;
+        }
+        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+        f = fopen(path, "re");
+        is_read = f && fgets(line, sizeof(line), f);
+        if (f) {
+            fclose(f);
+        }
+        behind = is_read ? strrchr(line, ')') : NULL;
+        if (!behind || sscanf(behind + 1, " %*c %d", &pid) != 1) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* To every rank that lives, and to the MPI process below it if that is another one. */
+static void signal_ranks(struct watch *w, int sig)
+{
+    for (int r = 0; r < w->job->n_ranks; r++) {
+        struct fm_rank *rank = &w->job->ranks[r];
+        pid_t claim = atomic_load(&fm_keytable_slot(w->job->table, r)->claim);
+
+        if (rank->pid > 0 && !rank->is_ended) {
+            kill(rank->pid, sig);
+        }
+        if (claim > 1 && rank->pid > 0 && claim != rank->pid && is_descendant(claim, rank->pid)) {
+            kill(claim, sig);
+        }
+    }
+}
+
+/* The job cannot go on: ask the ranks to end, then make them. */
+static void end_job(struct watch *w)
+{
+    uint64_t now = fm_now_ns();
+    double grace_s = w->job->opts->grace_s;
+
+    if (w->is_ending) {
+        return;
+    }
+    w->is_ending = true;
+    if (w->interrupt_at_ns && grace_s < INTERRUPT_GRACE_S) {
+        grace_s = INTERRUPT_GRACE_S;
+    }
+    w->kill_at_ns = now + (uint64_t)(grace_s * NS_PER_S);
+    if (!w->interrupt_at_ns) {
+        signal_ranks(w, SIGTERM);
+    }
+    signal_ranks(w, SIGCONT); /* a stopped one could not end */
+}
+
+static void fail(struct watch *w, int exit_status)
+{
+    if (!w->exit_status) {
+        w->exit_status = exit_status;
+    }
+}
+
+/* Is another rank between MPI_Init and MPI_Finalize? Pairs with own_started() of the ranks. */
+static bool has_peers_in_mpi(struct watch *w, int rank)
+{
+    for (int r = 0; r < w->job->n_ranks; r++) {
+        if (r != rank && !w->job->ranks[r].is_ended &&
+            atomic_load(&fm_keytable_slot(w->job->table, r)->phase) == FM_PLACE_INIT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void ask_verdict(struct watch *w, int rank, struct fm_verdict *out_verdict)
+{
+    struct fm_keytable *t = w->job->table;
+    struct fm_keytable_slot *slot = fm_keytable_slot(t, rank);
+    struct fm_rank_end end = {.wait_status = w->job->ranks[rank].wait_status};
+
+    end.phase = (enum fm_place_phase)atomic_load(&slot->phase);
+    end.is_aborted = atomic_load_explicit(&slot->aborted, memory_order_acquire) != 0;
+    end.abort_status = slot->abort_status;
+    if (end.phase == FM_PLACE_STARTED && !end.is_aborted) {
+        uint32_t none = 0;
+
+        /* Before the look at the phases; see own_started(). */
+        atomic_compare_exchange_strong(&t->left_early, &none, (uint32_t)rank + 1);
+        fm_keytable_notify(t);
+        end.has_peers_in_mpi = has_peers_in_mpi(w, rank);
+    }
+    fm_verdict_of(&end, out_verdict);
+}
+
+/* What the end of a rank, or its wish to end the job, means. */
+static void judge(struct watch *w, int rank)
+{
+    struct fm_rank *r = &w->job->ranks[rank];
+    bool is_by_us = w->is_ending;
+    struct fm_verdict v;
+    int sig;
+
+    r->is_judged = true;
+    ask_verdict(w, rank, &v);
+    sig = r->is_ended && WIFSIGNALED(r->wait_status) ? WTERMSIG(r->wait_status) : 0;
+    if (v.exit_status == 0 || is_by_us) {
+        return;
+    }
+    fail(w, v.exit_status);
+    if (v.text[0] != '\0' && !(sig && (w->forwarded >> sig & 1))) {
+        say_rank(w, rank, v.text);
+    }
+    if (v.must_end_job && w->n_alive > 0) {
+        if (!w->interrupt_at_ns) {
+            fprintf(stderr, "mpiexec: ending the other %d rank%s\n", w->n_alive - !r->is_ended,
+                    w->n_alive - !r->is_ended == 1 ? "" : "s");
+        }
+        end_job(w);
+    }
+}
+
+/* The rank whose end explains the others: one killed by a signal, else the first. */
+static int first_cause(struct watch *w)
+{
+    int best = -1;
+
+    for (int r = 0; r < w->job->n_ranks; r++) {
+        struct fm_rank *rank = &w->job->ranks[r];
+        bool wants_end = atomic_load(&fm_keytable_slot(w->job->table, r)->aborted) != 0;
+
+        if (rank->pid == 0 || rank->is_judged || (!rank->is_ended && !wants_end)) {
+            continue;
+        }
+        if (rank->is_ended && WIFSIGNALED(rank->wait_status) && !wants_end) {
+            return r;
+        }
+        best = best < 0 ? r : best;
+    }
+    return best;
+}
+
+static void note_end(struct watch *w, pid_t pid, int wait_status)
+{
+    for (int r = 0; r < w->job->n_ranks; r++) {
+        struct fm_rank *rank = &w->job->ranks[r];
+
+        if (rank->pid != pid || rank->is_ended) {
+            continue;
+        }
+        rank->is_ended = true;
+        rank->wait_status = wait_status;
+        w->n_alive--;
+        /* Release: pairs with own_is_gone() of the ranks. */
+        atomic_store_explicit(&fm_keytable_slot(w->job->table, r)->is_gone, 1,
+                              memory_order_release);
+        fm_keytable_notify(w->job->table);
+        return;
+    }
+}
+
+static void reap(struct watch *w)
+{
+    int wait_status;
+    pid_t pid;
+    int rank;
+
+    while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
+        note_end(w, pid, wait_status);
+    }
+    while ((rank = first_cause(w)) >= 0) {
+        judge(w, rank);
+    }
+}
+
+static void interrupt(struct watch *w)
+{
+    uint64_t now = fm_now_ns();
+
+    if (w->interrupt_at_ns == 0) {
+        w->interrupt_at_ns = now;
+    } else if (now - w->interrupt_at_ns > SECOND_INTERRUPT_NS) {
+        w->is_ending = true;
+        signal_ranks(w, SIGKILL);
+    }
+}
+
+static void take_signal(struct watch *w, const struct signalfd_siginfo *info)
+{
+    int sig = (int)info->ssi_signo;
+
+    if (sig == SIGCHLD) {
+        reap(w);
+        return;
+    }
+    w->forwarded |= UINT64_C(1) << sig;
+    if (sig == SIGINT || sig == SIGTERM) {
+        interrupt(w);
+    }
+    /* What the terminal sends, it has sent to the ranks as well: they are in our group. */
+    if (info->ssi_code != SI_KERNEL) {
+        signal_ranks(w, sig);
+    }
+    if (sig == SIGTSTP) {
+        raise(SIGSTOP);
+    }
+}
+
+static void take_signals(struct watch *w)
+{
+    struct signalfd_siginfo info;
+
+    while (read(w->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        take_signal(w, &info);
+    }
+}
+
+/* Milliseconds until something is due, -1: nothing. */
+static int wait_ms(const struct watch *w)
+{
+    int ms = fm_output_wait_ms(w->output);
+    uint64_t due = w->kill_at_ns;
+    uint64_t now;
+
+    if (w->job->opts->timeout_s > 0 && !w->is_ending) {
+        due = w->start_ns + (uint64_t)(w->job->opts->timeout_s * NS_PER_S);
+    }
+    if (due) {
+        uint64_t left_ms;
+
+        now = fm_now_ns();
+        left_ms = due > now ? (due - now) / 1000000 + 1 : 0;
+        left_ms = left_ms < 60000 ? left_ms : 60000;
+        ms = ms < 0 || left_ms < (uint64_t)ms ? (int)left_ms : ms;
+    }
+    return ms;
+}
+
+static void look_at_clock(struct watch *w)
+{
+    uint64_t now = fm_now_ns();
+    double timeout_s = w->job->opts->timeout_s;
+
+    if (w->kill_at_ns && now >= w->kill_at_ns) {
+        w->kill_at_ns = 0;
+        signal_ranks(w, SIGKILL);
+    }
+    if (timeout_s > 0 && !w->is_ending && now - w->start_ns >= (uint64_t)(timeout_s * NS_PER_S)) {
+        fprintf(stderr, "mpiexec: the job has run for %g s, which is its limit; ending %d rank%s\n",
+                timeout_s, w->n_alive, w->n_alive == 1 ? "" : "s");
+        fm_report_state(w->job, stderr);
+        fail(w, FM_EXIT_TIMEOUT);
+        end_job(w);
+    }
+}
+
+static int open_pattern(struct fm_job *job, const char *pattern, int rank, int *out_fd)
+{
+    char path[4096];
+
+    fm_job_expand(job, pattern, rank, path, sizeof(path));
+    *out_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    if (*out_fd < 0) {
+        return fm_fail(-FM_E_SYSTEM, "cannot write %s: %s", path, strerror(errno));
+    }
+    return 0;
+}
+
+/* Descriptors for 0, 1 and 2 of a rank; ours to close, -1: as ours. */
+static int open_streams(struct watch *w, int rank, int fds[3])
+{
+    const struct fm_options *opts = w->job->opts;
+    int rc = 0;
+
+    fds[0] = fds[1] = fds[2] = -1;
+    if (rank != opts->stdin_rank) {
+        fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    if (w->output) {
+        rc = fm_output_open(w->output, rank, fds + 1);
+    }
+    if (!rc && opts->out_pattern) {
+        if (fds[1] >= 0) {
+            close(fds[1]);
+        }
+        rc = open_pattern(w->job, opts->out_pattern, rank, &fds[1]);
+    }
+    if (!rc && opts->err_pattern) {
+        if (fds[2] >= 0) {
+            close(fds[2]);
+        }
+        rc = open_pattern(w->job, opts->err_pattern, rank, &fds[2]);
+    }
+    if (!rc && opts->is_merged) {
+        if (fds[2] >= 0) {
+            close(fds[2]);
+        }
+        fds[2] = fcntl(fds[1] >= 0 ? fds[1] : STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    }
+    return rc;
+}
+
+static int start_rank(struct watch *w, int rank)
+{
+    struct fm_job *job = w->job;
+    struct fm_rank *r = &job->ranks[rank];
+    const struct fm_app *app = &job->opts->apps[r->app];
+    struct fm_strings texts = {0};
+    struct fm_strings env = {0};
+    struct fm_spawn s = {.path = job->programs[r->app].path,
+                         .argv = app->argv.items,
+                         .wdir = app->wdir,
+                         .keep = {job->table_fd, r->page_fd},
+                         .cpus = fm_bind_of(&job->bind, rank),
+                         .mask = &w->old_mask,
+                         .resets_sigpipe = w->was_sigpipe_default};
+    int rc = open_streams(w, rank, s.fds);
+
+    if (!rc) {
+        rc = fm_job_env(job, rank, &texts, &env);
+    }
+    if (!rc) {
+        s.env = env.items;
+        rc = fm_spawn(&s, &r->pid);
+        fm_keytable_slot(job->table, rank)->pid = r->pid;
+        w->n_alive += r->pid > 0;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (s.fds[i] >= 0) {
+            close(s.fds[i]);
+        }
+    }
+    fm_strings_finish(&env);
+    fm_strings_free_all(&texts);
+    return rc;
+}
+
+static void report_binding(const struct watch *w, int rank)
+{
+    const cpu_set_t *set = fm_bind_of(&w->job->bind, rank);
+    char cpus[256] = "no processor in particular";
+
+    if (set) {
+        fm_bind_print(set, cpus, sizeof(cpus));
+    }
+    fprintf(stderr, "mpiexec: rank %d (pid %d) is tied to %s%s\n", rank,
+            (int)w->job->ranks[rank].pid, set ? "processors " : "", cpus);
+}
+
+static void start_all(struct watch *w)
+{
+    for (int r = 0; r < w->job->n_ranks; r++) {
+        if (start_rank(w, r)) {
+            fprintf(stderr, "mpiexec: rank %d: %s\n", r, fm_why());
+            w->job->ranks[r].is_judged = true;
+            fail(w, FM_EXIT_NOT_EXECUTABLE);
+            end_job(w);
+            return;
+        }
+        if (w->job->opts->does_report_bindings) {
+            report_binding(w, r);
+        }
+    }
+}
+
+static int init_watch(struct watch *w)
+{
+    struct rlimit files;
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < FM_ARRAY_LEN(watched); i++) {
+        sigaddset(&set, watched[i]);
+    }
+    sigprocmask(SIG_BLOCK, &set, &w->old_mask);
+    w->was_sigpipe_default = signal(SIGPIPE, SIG_IGN) == SIG_DFL;
+    w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (w->signal_fd < 0) {
+        return fm_fail(-FM_E_SYSTEM, "signalfd: %s", strerror(errno));
+    }
+    /* Orphans of the ranks come to us, so that an MPI process below a dead shell can be found. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    w->start_ns = fm_now_ns();
+    return fm_output_create(w->job, &w->output);
+}
+
+static int watch_all(struct watch *w)
+{
+    struct pollfd *fds = calloc((size_t)fm_output_max(w->output) + 1, sizeof(*fds));
+
+    if (!fds) {
+        signal_ranks(w, SIGKILL);
+        return fm_fail(-FM_E_NOMEM, "no memory to watch %d ranks", w->job->n_ranks);
+    }
+    while (w->n_alive > 0) {
+        int n;
+
+        fds[0] = (struct pollfd){.fd = w->signal_fd, .events = POLLIN};
+        n = fm_output_poll(w->output, fds + 1);
+        if (poll(fds, (nfds_t)n + 1, wait_ms(w)) > 0 || w->output) {
+            fm_output_serve(w->output, fds + 1);
+        }
+        take_signals(w);
+        look_at_clock(w);
+    }
+    fm_output_drain(w->output);
+    free(fds);
+    return 0;
+}
+
+int fm_local_run(struct fm_job *job)
+{
+    struct watch w = {.job = job, .signal_fd = -1};
+    int rc = init_watch(&w);
+
+    if (!rc) {
+        start_all(&w);
+        rc = watch_all(&w);
+    }
+    if (rc) {
+        fprintf(stderr, "mpiexec: %s\n", fm_why());
+        fail(&w, 1);
+    }
+    if (job->opts->does_print_exits) {
+        fm_report_exits(job, stderr);
+    }
+    fm_output_destroy(w.output);
+    if (w.signal_fd >= 0) {
+        close(w.signal_fd);
+    }
+    return w.exit_status;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the ranks of a job are doing, from their shared pages. */
+#include "launch/report.h"
+
+#include <fathom/page.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/sync.h"
+
+/* As the standard's ABI has them; we include nothing of MPI here. */
+#define ANY_SOURCE (-1)
+#define ANY_TAG    (-2)
+
+static void print_peer(FILE *to, const struct fathom_page_blocked *b)
+{
+    if (b->peer >= 0) {
+        fprintf(to, " with rank %d", (int)b->peer);
+    } else if (b->peer == ANY_SOURCE) {
+        fprintf(to, " with any rank");
+    }
+    if (b->tag >= 0) {
+        fprintf(to, ", tag %d", (int)b->tag);
+    } else if (b->tag == ANY_TAG && b->peer >= ANY_SOURCE) {
+        fprintf(to, ", any tag");
+    }
+}
+
+/* A writer may be at it: copy, and believe it only if nothing moved meanwhile. */
+static bool copy_blocked(const struct fathom_page *page, struct fathom_page_blocked *out)
+{
+    uint64_t since = __atomic_load_n(&page->blocked.since_ns, __ATOMIC_ACQUIRE);
+
+    memcpy(out, &page->blocked, sizeof(*out));
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    out->call[sizeof(out->call) - 1] = '\0';
+    return since != 0 && since == __atomic_load_n(&page->blocked.since_ns, __ATOMIC_RELAXED);
+}
+
+static void print_page(FILE *to, const struct fathom_page *page)
+{
+    struct fathom_page_blocked b;
+
+    if (page->magic != FATHOM_PAGE_MAGIC || page->state < FATHOM_PAGE_RUNNING) {
+        fprintf(to, "has not called MPI_Init");
+    } else if (page->state == FATHOM_PAGE_DONE) {
+        fprintf(to, "is behind MPI_Finalize");
+    } else if (copy_blocked(page, &b)) {
+        fprintf(to, "has been in %s", b.call);
+        print_peer(to, &b);
+        fprintf(to, " for %.1f s", (double)(fm_now_ns() - b.since_ns) / 1e9);
+    } else {
+        fprintf(to, "is computing (not blocked in MPI)");
+    }
+}
+
+void fm_report_state(const struct fm_job *job, FILE *to)
+{
+    for (int r = 0; r < job->n_ranks; r++) {
+        struct fathom_page *page =
+            mmap(NULL, FATHOM_PAGE_LEN, PROT_READ, MAP_SHARED, job->ranks[r].page_fd, 0);
+
+        fprintf(to, "mpiexec:   rank %d (pid %d) ", r, (int)job->ranks[r].pid);
+        if (job->ranks[r].is_ended) {
+            fprintf(to, "has ended");
+        } else if (page != MAP_FAILED) {
+            print_page(to, page);
+        }
+        fprintf(to, "\n");
+        if (page != MAP_FAILED) {
+            munmap(page, FATHOM_PAGE_LEN);
+        }
+    }
+}
+
+void fm_report_exits(const struct fm_job *job, FILE *to)
+{
+    for (int r = 0; r < job->n_ranks; r++) {
+        const struct fm_rank *rank = &job->ranks[r];
+
+        if (rank->pid == 0) {
+            fprintf(to, "mpiexec: rank %d was not started\n", r);
+        } else if (WIFSIGNALED(rank->wait_status)) {
+            fprintf(to, "mpiexec: rank %d (pid %d): signal %d (%s)\n", r, (int)rank->pid,
+                    WTERMSIG(rank->wait_status), strsignal(WTERMSIG(rank->wait_status)));
+        } else {
+            fprintf(to, "mpiexec: rank %d (pid %d): exit status %d\n", r, (int)rank->pid,
+                    WEXITSTATUS(rank->wait_status));
+        }
+    }
+}
+
+static int send_page(int sock, int rank, int page_fd)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec body = {.iov_base = &rank, .iov_len = sizeof(rank)};
+    struct msghdr msg = {.msg_iov = &body,
+                         .msg_iovlen = 1,
+                         .msg_control = &control,
+                         .msg_controllen = sizeof(control.room)};
+
+    control.head.cmsg_level = SOL_SOCKET;
+    control.head.cmsg_type = SCM_RIGHTS;
+    control.head.cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(&control.head), &page_fd, sizeof(int));
+    return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+void fm_report_send_pages(const struct fm_job *job, const char *stat_fd)
+{
+    int sock = stat_fd ? atoi(stat_fd) : -1;
+
+    if (sock <= 2) {
+        return;
+    }
+    for (int r = 0; r < job->n_ranks; r++) {
+        if (send_page(sock, r, job->ranks[r].page_fd) != 0) {
+            break; /* nobody listens any more */
+        }
+    }
+    close(sock);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the end of a rank means for its job.
+ *
+ * The exit status of mpiexec is that of the first rank that failed: its own, or 128 + N when signal
+ * N ended it; never 0 when a rank failed, or left MPI without MPI_Finalize, or left without
+ * MPI_Init while others are in MPI.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/keytable.h"
+
+#define FM_EXIT_USAGE          2   /* options that make no sense */
+#define FM_EXIT_TIMEOUT        124 /* as timeout(1) */
+#define FM_EXIT_NOT_EXECUTABLE 126 /* as a shell */
+#define FM_EXIT_NOT_FOUND      127
+
+/* How a rank has ended, as far as the launcher can know. */
+struct fm_rank_end {
+    int wait_status; /* as waitpid() gives it */
+    enum fm_place_phase phase;
+    bool is_aborted; /* MPI_Abort or a fatal error */
+    int abort_status;
+    bool has_peers_in_mpi; /* another rank is between MPI_Init and MPI_Finalize */
+};
+
+struct fm_verdict {
+    int exit_status;   /* 0: no failure */
+    bool must_end_job; /* the others cannot go on */
+    char text[160];    /* "was killed by signal 9 (Killed) ..."; "" when nothing is to be said */
+};
+
+void fm_verdict_of(const struct fm_rank_end *end, struct fm_verdict *out_verdict);
