@@ -129,8 +129,9 @@ def check_cmake(where, mpicc, scratch):
     if not shutil.which('cmake'):
         print('no cmake here: its FindMPI is not tried')
         return
-    ways = {'hint': (['-DMPI_C_COMPILER=' + mpicc], {}),
-            'compiler': (['-DCMAKE_C_COMPILER=' + mpicc], {})}
+    mpicxx = os.path.join(os.path.dirname(mpicc), 'mpicxx')
+    ways = {'hint': ([f'-DMPI_C_COMPILER={mpicc}', f'-DMPI_CXX_COMPILER={mpicxx}'], {}),
+            'compiler': ([f'-DCMAKE_C_COMPILER={mpicc}', f'-DCMAKE_CXX_COMPILER={mpicxx}'], {})}
     # FindMPI looks for mpiexec first and prefers the wrapper that lies beside it.
     bindir = os.path.dirname(mpicc)
     for launch in (bindir, os.path.join(os.path.dirname(bindir), 'launch')):
@@ -141,8 +142,8 @@ def check_cmake(where, mpicc, scratch):
         text = run('cmake', '-S', HERE + '/cmake', '-B', build, *options, env=env)
         expect(f'{where}: FindMPI by {way}', 'MPI version 5.0' in text, text)
         run('cmake', '--build', build)
-        if os.path.exists(build + '/hello'):
-            expect(f'{where}: cmake by {way}', run(build + '/hello') == PROMISE)
+        for prog in ('hello', 'hello_cxx') if shutil.which('c++') else ('hello',):
+            expect(f'{where}: cmake by {way}: {prog}', run(f'{build}/{prog}') == PROMISE)
 
 
 def check_pkg_config(where, pc_dir, libdir, scratch, *options):
