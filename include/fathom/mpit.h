@@ -29,8 +29,9 @@
  * The set of variables is fixed when fathom_mpit_start() returns: tables are added before. Objects
  * (communicators and the like) come and go at any time.
  *
- * Threads: fathom_mpit_add/start/stop and object calls are serialised by the host (or by the lock
- * that it hands in). Words are the host's. fathom_mpit_emit and level marks may run on any thread.
+ * Threads: every function may be called on any thread. The registry takes the host's lock first
+ * and its own after it, so the host must not call it while holding a lock that is taken inside its
+ * own. Words are the host's. fathom_mpit_emit and level marks take no lock.
  */
 #ifndef FATHOM_MPIT_H
 #define FATHOM_MPIT_H
@@ -44,6 +45,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* Datatypes of variables and of event elements, as tools see them. Storage is one word each;
    FATHOM_CHAR is a string in an array of its own (`count` bytes, NUL-terminated). */
@@ -71,13 +73,14 @@ enum fathom_class {
     FATHOM_GENERIC,
 };
 
-/* Values of MPI_T_BIND_*, MPI_T_SCOPE_* and MPI_T_VERBOSITY_*. */
+/* Values of MPI_T_BIND_*, MPI_T_SCOPE_* and MPI_T_VERBOSITY_*. A row that leaves its binding out
+   (0) is bound to nothing. */
 enum fathom_bind {
     FATHOM_BIND_NONE = 1,
     FATHOM_BIND_COMM = 2,
     FATHOM_BIND_FILE = 5,
     FATHOM_BIND_WIN = 9,
-    FATHOM_BIND_SESSION = 12
+    FATHOM_BIND_SESSION = 12,
 };
 enum fathom_scope {
     FATHOM_SCOPE_CONSTANT = 1,
@@ -100,15 +103,27 @@ enum fathom_verbosity {
     FATHOM_DEV_ALL = 0x24,
 };
 
-/* Where the present value of a control variable came from, weakest first. */
+/*
+ * Where the present value of a control variable came from, weakest first. NAME is the host's name.
+ * Files hold lines `variable = value`, # begins a comment. A value that does not parse or is out of
+ * bounds is reported once, with the bounds, and left out.
+ */
 enum fathom_source {
     FATHOM_FROM_DEFAULT = 0,
-    FATHOM_FROM_SYSTEM_FILE,
-    FATHOM_FROM_USER_FILE,
-    FATHOM_FROM_NAMED_FILE, /* the file that FATHOM_PARAM_FILE names */
-    FATHOM_FROM_ENVIRONMENT,
-    FATHOM_FROM_LAUNCHER, /* an option of mpiexec */
-    FATHOM_FROM_TOOL,     /* MPI_T_cvar_write */
+    FATHOM_FROM_SYSTEM_FILE, /* SYSCONFDIR/NAME.conf, or what NAME_SYSTEM_PARAM_FILE names */
+    FATHOM_FROM_USER_FILE,   /* $XDG_CONFIG_HOME (or ~/.config)/NAME/NAME.conf */
+    FATHOM_FROM_NAMED_FILE,  /* the file that NAME_PARAM_FILE names */
+    FATHOM_FROM_ENVIRONMENT, /* NAME_VARIABLE */
+    FATHOM_FROM_LAUNCHER,    /* an option of mpiexec, from NAME_MPIEXEC_SET="variable=value;..." */
+    FATHOM_FROM_TOOL,        /* MPI_T_cvar_write */
+};
+
+/* What a callback must bear where an event is raised: the values of MPI_T_CB_REQUIRE_*. */
+enum fathom_safety {
+    FATHOM_SAFE_ANY = 0x00,        /* it may call MPI */
+    FATHOM_SAFE_RESTRICTED = 0x03, /* only MPI_T reads: the engine is at work, its lock is held */
+    FATHOM_SAFE_THREAD = 0x0f,     /* on a thread that holds no lock, maybe several at once */
+    FATHOM_SAFE_SIGNAL = 0x3f,     /* in a signal handler */
 };
 
 /* One value of an enumeration; names have at most 11 characters. */
@@ -125,9 +140,15 @@ struct fathom_enum {
 };
 
 /*
- * A control variable. Its environment variable is FATHOM_ and the name in capitals.
+ * A control variable. Its environment variable is FATHOM_ and the name in capitals (the host's name
+ * in the place of FATHOM).
  * Integral kinds use def/min/max; FATHOM_DOUBLE uses def_real/min_real/max_real; FATHOM_CHAR uses
- * def_text and `count` (bytes with the NUL, at most 256).
+ * def_text and `count` (bytes with the NUL, at most 256; `at` is where the array begins). An
+ * enumeration needs no bounds: its items are the legal values.
+ *
+ * A bound row (integral, min >= 0) makes two variables: `name` is the value of the process, and
+ * `name`_comm (_file, _win, _session) the value for one object: its own where it was written, that
+ * of the process otherwise.
  */
 struct fathom_cvar {
     const char *name; /* room_thing: lower case, digits, underscores */
@@ -136,12 +157,11 @@ struct fathom_cvar {
     enum fathom_type type;
     enum fathom_scope scope;
     enum fathom_verbosity verbosity;
-    enum fathom_bind
-        bind; /* 0 is FATHOM_BIND_NONE; a bound one has a word in each object's block as well */
+    enum fathom_bind bind;           /* a bound one has a word in each object's block as well */
     const struct fathom_enum *items; /* for FATHOM_INT only */
     size_t at;                       /* byte offset of its word in the table's block */
-    size_t object_at; /* bound: byte offset of its override in the object's block (0 there = follow
-                         the process-wide value; the host stores value + 1, see desc of the row) */
+    size_t object_at; /* bound: byte offset of its word in the object's block; that word is 0
+                         while the object follows the process, else the object's value + 1 */
     int count;        /* FATHOM_CHAR: bytes of the array; else 0 or 1 */
     int64_t def, min, max;
     double def_real, min_real, max_real;
@@ -149,9 +169,10 @@ struct fathom_cvar {
     bool fixed_after_init; /* writable until MPI_Init only: later MPI_T_ERR_CVAR_SET_NOT_NOW */
     const char *category;  /* NULL: the table's room */
     /*
-     * Called after the word took a new value, with the host's lock held; NULL when the word itself
-     * steers. `object` is the bound object's host pointer or NULL. May refuse: a non-zero return
-     * puts the old value back and the write answers MPI_T_ERR_CVAR_SET_NOT_NOW.
+     * Called after MPI_T_cvar_write gave the word a new value, with the host's lock held; NULL when
+     * the word itself steers. `block` is the table's block, `object` the bound object's host
+     * pointer or NULL. May refuse: a non-zero return puts the old value back and the write answers
+     * MPI_T_ERR_CVAR_SET_NOT_NOW.
      */
     int (*changed)(void *block, void *object);
 };
@@ -159,22 +180,33 @@ struct fathom_cvar {
 /*
  * A performance variable. `at` is the byte offset of its first word in the table's block, or, for a
  * bound one, in the object's block.
+ *
+ * What a handle shows (MPI-5.0 15.3.7), each handle for itself:
+ * - COUNTER, AGGREGATE, TIMER: what came since its start, kept over stops. Reset makes it 0, write
+ *   gives it a value, readreset is atomic. The word itself is never touched.
+ * - HIGHWATERMARK, LOWWATERMARK: the extreme of the level since start or reset; `at` must be a
+ *   struct fathom_level. Reset, write and readreset as above.
+ * - STATE, LEVEL, SIZE, PERCENTAGE: the word as it is; while stopped, as it was. Read-only.
+ * - GENERIC: as a LEVEL, or with is_writable as an AGGREGATE.
  */
 struct fathom_pvar {
     const char *name;
     const char *desc;
     const char *unit;
     enum fathom_class klass;
-    enum fathom_type type;           /* 0 is FATHOM_UNSIGNED_LONG_LONG */
+    enum fathom_type type; /* 0: FATHOM_INT for a STATE, FATHOM_DOUBLE for a PERCENTAGE, else
+                              FATHOM_UNSIGNED_LONG_LONG */
     enum fathom_verbosity verbosity; /* 0 is FATHOM_USER_DETAIL */
     enum fathom_bind bind;
-    const struct fathom_enum *items;
-    size_t at;     /* watermarks: offset of the struct fathom_level */
+    const struct fathom_enum *items; /* STATE: needed */
+    size_t at;     /* a level or watermark over a struct fathom_level: where that begins */
     int count;     /* 0 is 1; FATHOM_PER_MEMBER: one word per member of the bound object */
     bool is_level; /* LEVEL whose storage is a struct fathom_level (its first word is the value) */
-    bool is_writable; /* default: not writable (readonly) */
+    bool is_writable;   /* GENERIC only, see above */
+    bool is_continuous; /* always running: MPI_T_pvar_start and _stop are refused */
     const char *category;
-    /* Computed variables only (percentages, sums): must be async-signal-safe. NULL: the words. */
+    /* Computed variables only (percentages, sums): must be async-signal-safe. NULL: the words.
+       Seen through MPI_T only, not in the page. */
     uint64_t (*compute)(const void *block, const void *object_block);
 };
 #define FATHOM_PER_MEMBER (-1)
@@ -218,79 +250,88 @@ struct fathom_table {
     /* Bound rows: the block that each object of kind `object_bind` gets. */
     enum fathom_bind object_bind;
     size_t object_block_len; /* fixed part, bytes */
-    size_t member_block_len; /* bytes more per member (for FATHOM_PER_MEMBER rows, which lie behind
-                                the fixed part: the k-th such row at object_block_len + k * 8 *
-                                n_members) */
+    size_t member_block_len; /* bytes more per member: 8 for each FATHOM_PER_MEMBER row. These lie
+                                behind the fixed part, the k-th such row of the table at
+                                object_block_len + k * 8 * n_members; their `at` is not used */
 };
 
-/* A level with its marks. The hot path compares; only a new record calls. One cache line or less.
- */
+/* A level with its marks. The hot path compares with two words; only a new record calls. Zeroed
+   memory is a level of 0 with nothing recorded. At most one cache line. */
 struct fathom_level {
     uint64_t now;
-    uint64_t hi_mark; /* call when now goes above; always >= the process-wide high */
-    uint64_t lo_mark; /* call when now goes below */
-    uint64_t high;    /* highest since start, kept by the registry */
-    uint64_t low;     /* lowest since start */
+    uint64_t hi_mark;   /* call when now goes above: the lowest of the highs that are kept */
+    uint64_t lo_mark;   /* call when now goes below: the highest of the lows that are kept */
+    uint64_t high;      /* highest since the process began, kept by the registry */
+    uint64_t low;       /* lowest since the process began */
+    uint64_t followers; /* the registry's: handles that keep watermarks of their own */
 };
 
-/* A level went beyond a mark: records it for the process and for every started handle. Thread-safe,
-   async-signal-safe, takes no lock. */
+/* A level went beyond a mark: records it for the process and for every started handle. Lock-free,
+   async-signal-safe. */
 void fathom_mpit_mark(struct fathom_level *level);
 
+/* Relaxed atomics: tools on other threads read and move the marks while the level is in use. */
 static inline void fathom_level_set(struct fathom_level *l, uint64_t now)
 {
-    l->now = now;
-    if (__builtin_expect(now > l->hi_mark || now < l->lo_mark, 0)) {
+    __atomic_store_n(&l->now, now, __ATOMIC_RELAXED);
+    if (__builtin_expect(now > __atomic_load_n(&l->hi_mark, __ATOMIC_RELAXED) ||
+                             now < __atomic_load_n(&l->lo_mark, __ATOMIC_RELAXED),
+                         0)) {
         fathom_mpit_mark(l);
     }
 }
 
 static inline void fathom_level_add(struct fathom_level *l, int64_t by)
 {
-    fathom_level_set(l, l->now + (uint64_t)by);
+    fathom_level_set(l, __atomic_load_n(&l->now, __ATOMIC_RELAXED) + (uint64_t)by);
+}
+
+/* Add to a word of one's own so that other threads may read it: no locked instruction. */
+static inline void fathom_word_add(uint64_t *word, uint64_t by)
+{
+    __atomic_store_n(word, __atomic_load_n(word, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
 }
 
 /* What the registry asks of its host; every member may be NULL. Kept by pointer: static. */
 struct fathom_host {
-    const char *name;    /* "fathom", in messages and as prefix of the environment */
-    void (*start)(void); /* first MPI_T_init_thread or runtime start: add the tables */
+    /* "fathom": names the files; in capitals, begins the names of environment variables. */
+    const char *name;
+    void (*start)(void); /* once, at the first MPI_T_init_thread or runtime start: add the tables */
     void (*lock)(void);  /* around everything that is not lock-free; recursive */
     void (*unlock)(void);
-    /* An MPI handle (pointed to by obj_handle, as MPI_T_*_handle_alloc gets it) to the host's
-       object pointer, as given to fathom_mpit_object_add; NULL when it is not a live object of that
-       kind. */
+    /* An MPI handle (pointed to by obj_handle) to the pointer that fathom_mpit_object_add got. It
+       need not be live, nor may it be followed: the registry looks it up among the objects that it
+       was told of. NULL: none of that kind. */
     void *(*object)(enum fathom_bind bind, const void *obj_handle);
-    /* Info objects, for MPI_T_event_*_set_info/get_info: host's own; NULL: hints are ignored.
-       `info` points to the MPI_Info handle. get_hint writes at most len bytes, returns false if
-       absent. */
+    /* Info objects, for MPI_T_event_*_set_info/get_info; NULL: hints are ignored. `info` points to
+       the MPI_Info handle (never MPI_INFO_NULL). info_get writes at most len bytes and returns
+       false if the key is absent; info_create makes a new object and returns 0. */
+    bool (*info_is_valid)(const void *info);
     bool (*info_get)(const void *info, const char *key, char *value, int len);
     int (*info_create)(void *info, int n, const char *const *keys, const char *const *values);
-    bool (*is_before_init)(void); /* may fixed_after_init variables still be written? */
-    int (*thread_level)(void);    /* MPI_THREAD_* that the host runs at, or -1 before init */
+    bool (*is_before_init)(void);   /* may fixed_after_init variables still be written? */
+    int (*thread_level)(void);      /* MPI_THREAD_* that the host runs at, or -1 before init */
+    bool (*is_quiet)(void);         /* true: another process of the job says the warnings */
+    void (*warn)(const char *text); /* takes each warning (no newline); NULL: stderr */
 };
 
-/*
- * Name the host, before the first call of any other function. A library calls it from a
- * constructor; a program that embeds the registry from main(). NULL members get defaults. Returns
- * 0, or -1 when another host is set.
- */
+/* Name the host, before any other call: a library from a constructor, a program from main().
+   Returns 0, or -1 when another host is set. */
 int fathom_mpit_host(const struct fathom_host *host);
 
-/*
- * Use [page, page + len) as the shared page (page-aligned, zeroed, outlives everything; made by the
- * launcher or anonymous). Without this call the registry maps an anonymous page of FATHOM_PAGE_LEN.
- * Only before the first fathom_mpit_add(). Returns 0 or -1 (too small, too late).
- */
+/* Use [page, page + len) as the shared page (zeroed, outlives everything; made by the launcher).
+   Without this call the registry maps an anonymous page of FATHOM_PAGE_LEN. Only before the first
+   fathom_mpit_add(). Returns 0 or -1 (too small, too late). */
 int fathom_mpit_page(void *page, size_t len);
 
 /* The page in use (maps one if there is none yet). */
 struct fathom_page *fathom_mpit_page_get(void);
 
 /*
- * Add a table; *out_block is its zeroed, cache-line-aligned block in the page (NULL if block_len is
- * 0), with the control variables loaded from files and environment. Adding the same table again
- * gives the same block. Returns 0; -1: out of room, a name is taken or malformed, or the set is
- * fixed already (said on stderr).
+ * Add a table; *out_block is its zeroed, cache-line-aligned block in the page (NULL if block_len
+ * is 0), with the control variables loaded from files and environment. Adding the same table again
+ * gives the same block. Returns 0; -1: out of room, a name is taken or malformed, a row breaks the
+ * rules of its class, or the set is fixed already; which, is said as a warning.
  */
 int fathom_mpit_add(const struct fathom_table *table, void **out_block);
 
@@ -314,23 +355,47 @@ void fathom_mpit_object_remove(void *object);
 /*
  * Raise an event: call only when its `on` word is not 0. `block` is the block of the table that the
  * row is in; `object` the bound host object or NULL; values[] one word per data item (doubles by
- * bits). May be called from a signal handler, or with the host's lock held, and says so in
- * `safety`.
+ * bits). The caller is the engine at work: it holds the host's lock, or there is one thread only,
+ * and callbacks get the safety level MPI_T_CB_REQUIRE_MPI_RESTRICTED. Those who cannot bear that
+ * are called later, from fathom_mpit_deliver().
  */
 void fathom_mpit_emit(const struct fathom_event *event, const void *block, const void *object,
                       const uint64_t *values);
 
+/* The same from elsewhere: FATHOM_SAFE_THREAD on a thread without the host's lock,
+   FATHOM_SAFE_SIGNAL in a signal handler; such events come from the unordered source. */
+void fathom_mpit_emit_from(const struct fathom_event *event, const void *block, const void *object,
+                           const uint64_t *values, enum fathom_safety safety);
+
+/* Not 0 while events wait for a place where their callbacks may call MPI. */
+extern uint32_t fathom_mpit_waiting;
+
+/* Call the callbacks of waiting events. The host does so at the end of its calls, where a user's
+   function may call MPI; the host's lock may be held if it is recursive. */
+void fathom_mpit_deliver(void);
+
+static inline void fathom_mpit_poll(void)
+{
+    if (__builtin_expect(__atomic_load_n(&fathom_mpit_waiting, __ATOMIC_RELAXED) != 0, 0)) {
+        fathom_mpit_deliver();
+    }
+}
+
 /* Nanoseconds of the clock that time stamps use (CLOCK_MONOTONIC, constant rate). */
 uint64_t fathom_mpit_clock(void);
 
-/* Warn once about each FATHOM_* environment variable that nothing declares, with the nearest name.
-   Call when all tables are in. `also` lists further names that the host reads itself,
-   NULL-terminated. */
+/* Warn once about each FATHOM_* environment variable and file entry that nothing declares, with the
+   nearest name. Call when all tables are in. `also`: names that the host reads, NULL at the end. */
 void fathom_mpit_warn_unknown(const char *const *also);
 
 /* The sentence of an MPI_T error code (MPI-5.0 15.3.10), NULL if `code` is none. */
 const char *fathom_mpit_error_string(int code);
 
+/* Where the present value of a control variable comes from (enum fathom_source), with its unit and
+   environment variable ("": none); -1 for an index that is none. */
+int fathom_mpit_cvar_source(int cvar_index, const char **out_unit, const char **out_environment);
+
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -12,9 +12,15 @@
  *     | fathom_page    | fathom_page_row  | fathom_page_object| one per room and object    |
  *     +----------------+------------------+-------------------+----------------------------+
  *
- * A row describes one variable. The value of a row that is bound to no object lies at byte
- * `row.at` of the page (`row.count` words). The value of a row bound to a kind of object lies, for
- * each object entry of that kind and block, at `object.at + row.at`.
+ * * A row describes one variable. The value of a row that is bound to no object lies at byte
+ * `row.at` of the page (`row.count` words; for a string `row.count` bytes). The value of a row
+ * bound to a kind of object lies, for each object entry with the same `block`, at `object.at +
+ * row.at`. A row with count 0 has one word per member there, from `object.at + row.at +
+ * row.member_row * 8 * object.n_members` on. Doubles are stored by their bits.
+ *
+ * A watermark's row points at the kept extreme since the process began. The row of a bound control
+ * variable (its name ends in _comm or the like) holds 0 where the object follows the process, else
+ * its own value + 1.
  *
  * Publication: a writer fills a row or an object first and then stores the new count or state with
  * release order; a reader loads it with acquire order. Each 64-bit word is read and written whole.
@@ -30,7 +36,7 @@ extern "C" {
 
 #define FATHOM_PAGE_MAGIC    UINT64_C(0x31454741504d5446) /* "FTMPAGE1" in memory order */
 #define FATHOM_PAGE_VERSION  1
-#define FATHOM_PAGE_LEN      (UINT64_C(4) << 20) /* default; sparse, only touched parts cost memory */
+#define FATHOM_PAGE_LEN      (UINT64_C(4) << 20) /* default; costs what is touched */
 #define FATHOM_PAGE_NAME_LEN 64
 #define FATHOM_PAGE_UNIT_LEN 12
 
@@ -89,8 +95,8 @@ struct fathom_page_row {
     uint32_t block;                  /* which kind of object block, 0 for unbound rows */
     uint32_t count;                  /* words; 0: one per member of the bound object */
     uint32_t source;                 /* cvar: enum fathom_source of the present value */
-    uint32_t reserved;
-    uint64_t at; /* byte offset, see above */
+    uint32_t member_row;             /* count 0: which of the rows with one word per member */
+    uint64_t at;                     /* byte offset, see above */
 };
 
 /* One live object (communicator, window, file) with words of its own. */
