@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables become entries: rows are checked against the rules of their class, get their words and
+ * their line in the page. A table that breaks a rule is refused as a whole, before anything of it
+ * is in.
+ */
+#include "mpit/mpit_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_name(const char *name)
+{
+    size_t n;
+
+    if (!name) {
+        return false;
+    }
+    n = strlen(name);
+    /* MPI_T_UMQ_LENGTH has its name from the standard's example; "_session" must fit behind. */
+    if (strncmp(name, "MPI_T_", 6) == 0) {
+        return n < FM_NAME_LEN;
+    }
+    return n > 0 && n + sizeof("_session") <= FM_NAME_LEN && name[0] >= 'a' && name[0] <= 'z' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
+}
+
+static const char *check_enum(const struct fathom_enum *e)
+{
+    int i;
+
+    if (!e) {
+        return NULL;
+    }
+    if (!e->name || e->n_items < 1) {
+        return "has an enumeration without name or items";
+    }
+    for (i = 0; i < e->n_items; i++) {
+        if (!e->items[i].name || strlen(e->items[i].name) > 11) {
+            return "has an enumeration with an item name of more than 11 characters";
+        }
+    }
+    return NULL;
+}
+
+static const char *check_bind(const struct fathom_table *t, enum fathom_bind bind, size_t at,
+                              size_t len)
+{
+    if (bind <= FATHOM_BIND_NONE) {
+        return at + len <= t->block_len ? NULL : "lies outside of its block";
+    }
+    if (bind != t->object_bind) {
+        return "is bound to another kind of object than its table";
+    }
+    return at + len <= t->object_block_len ? NULL : "lies outside of its object's block";
+}
+
+static const char *check_cvar(const struct fathom_table *t, const struct fathom_cvar *r)
+{
+    size_t len = r->type == FATHOM_CHAR ? (size_t)r->count : sizeof(uint64_t);
+
+    if (!is_name(r->name) || !r->desc) {
+        return "has a malformed name or no description";
+    }
+    if (r->type < FATHOM_INT || r->type > FATHOM_CHAR || r->scope < FATHOM_SCOPE_CONSTANT ||
+        r->scope > FATHOM_SCOPE_ALL_EQ) {
+        return "has no type or no scope";
+    }
+    if (r->type == FATHOM_CHAR && (r->count < 2 || r->count > FM_TEXT_MAX || !r->def_text ||
+                                   strlen(r->def_text) >= (size_t)r->count)) {
+        return "is a string without a default that fits into 2 to 256 bytes";
+    }
+    if (r->items && (r->type != FATHOM_INT || !fm_enum_has(r->items, r->def))) {
+        return "has an enumeration, but is no int with a default from it";
+    }
+    if (!r->items && r->type < FATHOM_DOUBLE && (r->def < r->min || r->def > r->max)) {
+        return "has a default out of its bounds";
+    }
+    if (r->bind > FATHOM_BIND_NONE) {
+        if (r->type >= FATHOM_DOUBLE || (!r->items && r->min < 0)) {
+            return "is bound, but no integer from 0 on";
+        }
+        if (check_bind(t, r->bind, r->object_at, sizeof(uint64_t))) {
+            return check_bind(t, r->bind, r->object_at, sizeof(uint64_t));
+        }
+    }
+    return check_bind(t, FATHOM_BIND_NONE, r->at, len) ? "lies outside of its block"
+                                                       : check_enum(r->items);
+}
+
+static enum fathom_type pvar_type(const struct fathom_pvar *r)
+{
+    if (r->type) {
+        return r->type;
+    }
+    if (r->klass == FATHOM_STATE) {
+        return FATHOM_INT;
+    }
+    return r->klass == FATHOM_PERCENTAGE ? FATHOM_DOUBLE : FATHOM_UNSIGNED_LONG_LONG;
+}
+
+/* MPI-5.0 15.3.7: which datatypes a class may have. */
+static bool type_fits_class(const struct fathom_pvar *r)
+{
+    enum fathom_type type = pvar_type(r);
+
+    switch (r->klass) {
+    case FATHOM_STATE:
+        return type == FATHOM_INT;
+    case FATHOM_PERCENTAGE:
+        return type == FATHOM_DOUBLE;
+    case FATHOM_COUNTER:
+        return type >= FATHOM_UNSIGNED && type <= FATHOM_UNSIGNED_LONG_LONG;
+    case FATHOM_HIGHWATERMARK:
+    case FATHOM_LOWWATERMARK:
+        return type >= FATHOM_UNSIGNED && type <= FATHOM_UNSIGNED_LONG_LONG;
+    case FATHOM_GENERIC:
+        return type >= FATHOM_INT && type < FATHOM_CHAR;
+    case FATHOM_LEVEL:
+        /* The standard's example reads this one as an int. */
+        if (strcmp(r->name, "MPI_T_UMQ_LENGTH") == 0) {
+            return type == FATHOM_INT;
+        }
+        /* fallthrough */
+    default:
+        return type == FATHOM_DOUBLE ||
+               (type >= FATHOM_UNSIGNED && type <= FATHOM_UNSIGNED_LONG_LONG);
+    }
+}
+
+static bool is_watermark(const struct fathom_pvar *r)
+{
+    return r->klass == FATHOM_HIGHWATERMARK || r->klass == FATHOM_LOWWATERMARK;
+}
+
+static const char *check_pvar(const struct fathom_table *t, const struct fathom_pvar *r)
+{
+    size_t n = r->count > 1 ? (size_t)r->count : 1;
+    size_t len =
+        is_watermark(r) || r->is_level ? sizeof(struct fathom_level) : n * sizeof(uint64_t);
+
+    if (!is_name(r->name) || !r->desc) {
+        return "has a malformed name or no description";
+    }
+    if (r->klass < FATHOM_STATE || r->klass > FATHOM_GENERIC || !type_fits_class(r)) {
+        return "has no class, or a type that its class may not have";
+    }
+    if ((r->klass == FATHOM_STATE) != (r->items != NULL) && r->klass != FATHOM_GENERIC) {
+        return "is a state without enumeration, or an enumeration that is no state";
+    }
+    if (len == sizeof(struct fathom_level) && (is_watermark(r) || r->is_level) && n != 1) {
+        return "is an array of levels";
+    }
+    if (r->count == FATHOM_PER_MEMBER) {
+        return r->bind == t->object_bind && r->bind > FATHOM_BIND_NONE && !r->compute
+                   ? NULL
+                   : "counts per member, but is not bound to its table's object";
+    }
+    if (r->compute) {
+        return n == 1 ? NULL : "is a computed array";
+    }
+    return check_bind(t, r->bind, r->at, len) ? check_bind(t, r->bind, r->at, len)
+                                              : check_enum(r->items);
+}
+
+static const char *check_event(const struct fathom_table *t, const struct fathom_event *r)
+{
+    int i;
+
+    if (!is_name(r->name) || !r->desc) {
+        return "has a malformed name or no description";
+    }
+    if (r->n_data < 0 || r->n_data > FM_EVENT_MAX) {
+        return "has more than 8 elements";
+    }
+    for (i = 0; i < r->n_data; i++) {
+        if (r->data[i].type < FATHOM_INT || r->data[i].type >= FATHOM_CHAR || !r->data[i].name ||
+            check_enum(r->data[i].items)) {
+            return "has an element without name or with a type that is none";
+        }
+    }
+    return check_bind(t, FATHOM_BIND_NONE, r->at, sizeof(uint64_t));
+}
+
+static const char *bind_suffix(enum fathom_bind bind)
+{
+    switch (bind) {
+    case FATHOM_BIND_NONE:
+        return "";
+    case FATHOM_BIND_COMM:
+        return "_comm";
+    case FATHOM_BIND_FILE:
+        return "_file";
+    case FATHOM_BIND_WIN:
+        return "_win";
+    default:
+        return "_session";
+    }
+}
+
+/* Is the name of cvar row `i`, with or without what a bound one adds, in use by another? */
+static bool is_cvar_taken(const struct fathom_table *t, int i)
+{
+    const struct fathom_cvar *r = &t->cvars[i];
+    char bound[FM_NAME_LEN];
+    int k;
+
+    for (k = 0; k < i; k++) {
+        if (strcmp(t->cvars[k].name, r->name) == 0) {
+            return true;
+        }
+    }
+    snprintf(bound, sizeof(bound), "%s%s", r->name, r->bind > 1 ? bind_suffix(r->bind) : "");
+    return fm_name_find(FM_NAME_CVAR, r->name, 0) >= 0 || fm_name_find(FM_NAME_CVAR, bound, 0) >= 0;
+}
+
+static bool is_pvar_taken(const struct fathom_table *t, int i)
+{
+    const struct fathom_pvar *r = &t->pvars[i];
+    int k;
+
+    for (k = 0; k < i; k++) {
+        if (t->pvars[k].klass == r->klass && strcmp(t->pvars[k].name, r->name) == 0) {
+            return true;
+        }
+    }
+    return fm_name_find(FM_NAME_PVAR, r->name, (int)r->klass) >= 0;
+}
+
+static bool is_event_taken(const struct fathom_table *t, int i)
+{
+    int k;
+
+    for (k = 0; k < i; k++) {
+        if (strcmp(t->events[k].name, t->events[i].name) == 0) {
+            return true;
+        }
+    }
+    return fm_name_find(FM_NAME_EVENT, t->events[i].name, 0) >= 0;
+}
+
+/* The first row that breaks a rule, said as a warning. */
+static int check_table(const struct fathom_table *t)
+{
+    const char *name = "", *why = NULL;
+    int i;
+
+    for (i = 0; !why && i < t->n_cvars; i++) {
+        name = t->cvars[i].name;
+        why = check_cvar(t, &t->cvars[i]);
+        if (!why && is_cvar_taken(t, i)) {
+            why = "has a name that is taken";
+        }
+    }
+    for (i = 0; !why && i < t->n_pvars; i++) {
+        name = t->pvars[i].name;
+        why = check_pvar(t, &t->pvars[i]);
+        if (!why && is_pvar_taken(t, i)) {
+            why = "has a name that is taken";
+        }
+    }
+    for (i = 0; !why && i < t->n_events; i++) {
+        name = t->events[i].name;
+        why = check_event(t, &t->events[i]);
+        if (!why && is_event_taken(t, i)) {
+            why = "has a name that is taken";
+        }
+    }
+    if (why) {
+        fm_mpit_warn("table %s refused: %s %s", t->room, name ? name : "a row", why);
+    }
+    return why ? -1 : 0;
+}
+
+/* "name_comm" in memory that stays. */
+static const char *bound_name(const char *name, enum fathom_bind bind)
+{
+    const char *suffix = bind_suffix(bind);
+    size_t len = strlen(name) + strlen(suffix) + 1;
+    char *out = malloc(len);
+
+    if (out) {
+        snprintf(out, len, "%s%s", name, suffix);
+    }
+    return out;
+}
+
+static void cvar_row_outside(struct fm_cvar *v)
+{
+    const struct fathom_cvar *r = v->row;
+    struct fathom_page_row *p = fm_page_row_new(v->name, r->unit);
+
+    if (!p) {
+        return;
+    }
+    p->kind = FATHOM_PAGE_CVAR;
+    p->type = r->type;
+    p->bind = v->bind;
+    p->count = r->type == FATHOM_CHAR ? (uint32_t)r->count : 1;
+    p->source = v->source;
+    p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
+    p->at = p->block ? r->object_at : fm_page_offset(v->table->block + r->at);
+    v->page_row = p;
+    fm_page_row_publish();
+}
+
+static int cvar_add(const struct fm_table *table, const struct fathom_cvar *r,
+                    enum fathom_bind bind)
+{
+    struct fm_cvar *v;
+
+    if (fm_mpit_grow(&fm_mpit.cvars, fm_mpit.n_cvars, sizeof(*v)) != 0) {
+        return -1;
+    }
+    v = &fm_mpit.cvars[fm_mpit.n_cvars];
+    v->name = bind == FATHOM_BIND_NONE ? r->name : bound_name(r->name, bind);
+    if (!v->name) {
+        return -1;
+    }
+    v->row = r;
+    v->table = table;
+    v->bind = bind;
+    v->category = -1;
+    v->enum_handle = fm_enum_handle(r->items);
+    if (bind == FATHOM_BIND_NONE) {
+        fm_param_load(v);
+    }
+    cvar_row_outside(v);
+    fm_mpit.n_cvars++;
+    return fm_name_add(FM_NAME_CVAR, v->name, 0, 0) < 0 ? -1 : 0;
+}
+
+static void pvar_row_outside(const struct fm_pvar *v)
+{
+    const struct fathom_pvar *r = v->row;
+    struct fathom_page_row *p = r->compute ? NULL : fm_page_row_new(r->name, r->unit);
+
+    if (!p) {
+        return;
+    }
+    p->kind = FATHOM_PAGE_PVAR;
+    p->klass = v->klass;
+    p->type = v->type;
+    p->bind = v->bind;
+    p->count = (uint32_t)v->count;
+    p->member_row = v->member_row;
+    p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
+    p->at = p->block ? v->word_at : fm_page_offset(v->table->block + v->word_at);
+    if (v->mode == FM_PVAR_HIGH) {
+        p->at += offsetof(struct fathom_level, high);
+    } else if (v->mode == FM_PVAR_LOW) {
+        p->at += offsetof(struct fathom_level, low);
+    }
+    fm_page_row_publish();
+}
+
+static enum fm_pvar_mode mode_of(const struct fathom_pvar *r)
+{
+    switch (r->klass) {
+    case FATHOM_HIGHWATERMARK:
+        return FM_PVAR_HIGH;
+    case FATHOM_LOWWATERMARK:
+        return FM_PVAR_LOW;
+    case FATHOM_COUNTER:
+    case FATHOM_AGGREGATE:
+    case FATHOM_TIMER:
+        return FM_PVAR_SINCE;
+    case FATHOM_GENERIC:
+        return r->is_writable ? FM_PVAR_SINCE : FM_PVAR_AS_IS;
+    default:
+        return FM_PVAR_AS_IS;
+    }
+}
+
+static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
+{
+    struct fm_pvar *v;
+
+    if (fm_mpit_grow(&fm_mpit.pvars, fm_mpit.n_pvars, sizeof(*v)) != 0) {
+        return -1;
+    }
+    v = &fm_mpit.pvars[fm_mpit.n_pvars++];
+    v->row = r;
+    v->table = table;
+    v->klass = r->klass;
+    v->type = pvar_type(r);
+    v->bind = r->bind > FATHOM_BIND_NONE ? r->bind : FATHOM_BIND_NONE;
+    v->mode = mode_of(r);
+    v->is_readonly = v->mode == FM_PVAR_AS_IS;
+    v->is_atomic = !v->is_readonly;
+    v->count = r->count == FATHOM_PER_MEMBER ? 0 : r->count > 1 ? r->count : 1;
+    v->word_at = r->at;
+    v->category = -1;
+    if (v->count == 0) {
+        v->member_row = table->n_member_rows++;
+        v->word_at = table->from->object_block_len;
+    }
+    v->enum_handle = fm_enum_handle(r->items);
+    pvar_row_outside(v);
+    return fm_name_add(FM_NAME_PVAR, r->name, (int)r->klass, 0) < 0 ? -1 : 0;
+}
+
+static int event_add(struct fm_table *table, const struct fathom_event *r)
+{
+    struct fm_event *e;
+    size_t len;
+    int i;
+
+    if (fm_mpit_grow(&fm_mpit.events, fm_mpit.n_events, sizeof(*e)) != 0) {
+        return -1;
+    }
+    e = &fm_mpit.events[fm_mpit.n_events++];
+    e->row = r;
+    e->table = table;
+    e->on = (uint64_t *)(void *)(table->block + r->at);
+    e->category = -1;
+    e->enum_handle = fm_enum_handle_of_event(r);
+    for (i = 0; i < r->n_data; i++) {
+        len = fm_type_len(r->data[i].type);
+        e->displacements[i] = (e->len + len - 1) / len * len;
+        e->len = e->displacements[i] + len;
+    }
+    return fm_name_add(FM_NAME_EVENT, r->name, 0, 0) < 0 ? -1 : 0;
+}
+
+static int rows_add(struct fm_table *t)
+{
+    const struct fathom_table *from = t->from;
+    int i, rc = 0;
+
+    for (i = 0; rc == 0 && i < from->n_cvars; i++) {
+        rc = cvar_add(t, &from->cvars[i], FATHOM_BIND_NONE);
+        if (rc == 0 && from->cvars[i].bind > FATHOM_BIND_NONE) {
+            rc = cvar_add(t, &from->cvars[i], from->cvars[i].bind);
+        }
+    }
+    for (i = 0; rc == 0 && i < from->n_pvars; i++) {
+        rc = pvar_add(t, &from->pvars[i]);
+    }
+    for (i = 0; rc == 0 && i < from->n_events; i++) {
+        rc = event_add(t, &from->events[i]);
+    }
+    return rc;
+}
+
+/* Called locked. */
+static int table_add(const struct fathom_table *from, void **out_block)
+{
+    struct fm_table *t;
+
+    if (check_table(from) != 0 || fm_page_open() != 0) {
+        return -1;
+    }
+    if (fm_mpit_grow(&fm_mpit.tables, fm_mpit.n_tables, sizeof(*fm_mpit.tables)) != 0) {
+        return -1;
+    }
+    t = calloc(1, sizeof(*t));
+    if (!t) {
+        return -1;
+    }
+    t->from = from;
+    t->number = (uint32_t)fm_mpit.n_tables + 1;
+    t->block = from->block_len ? fm_page_take(from->block_len) : NULL;
+    if (from->block_len && !t->block) {
+        fm_mpit_warn("table %s refused: no room for %zu bytes of words in the page", from->room,
+                     from->block_len);
+        free(t);
+        return -1;
+    }
+    fm_mpit.tables[fm_mpit.n_tables++] = t;
+    *out_block = t->block;
+    return rows_add(t);
+}
+
+int fathom_mpit_add(const struct fathom_table *table, void **out_block)
+{
+    void *block = NULL;
+    int i, rc = 1;
+
+    fm_mpit_lock();
+    for (i = 0; i < fm_mpit.n_tables; i++) {
+        if (fm_mpit.tables[i]->from == table) {
+            block = fm_mpit.tables[i]->block;
+            rc = 0;
+        }
+    }
+    if (rc == 1 && fm_mpit.is_fixed) {
+        fm_mpit_warn("table %s refused: the set of variables is fixed", table->room);
+        rc = -1;
+    } else if (rc == 1) {
+        rc = table_add(table, &block);
+    }
+    fm_mpit_unlock();
+    if (rc == 0 && out_block) {
+        *out_block = block;
+    }
+    return rc;
+}

@@ -1,0 +1,650 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events (MPI-5.0 15.3.8): registrations and the way of an event to its callbacks.
+ *
+ * An event is raised in a context that demands a safety level of callbacks. For each registration
+ * the callback with the lowest sufficient level is called at once; when there is none, or when
+ * older events of the ordered source still wait, the event goes into the queue of the process. The
+ * queue is drained, oldest first, in the next context whose level suffices for the oldest (most
+ * often fathom_mpit_deliver(), which demands nothing). What finds the queue full is counted as
+ * dropped, and the dropped handler is called before the next event.
+ *
+ * Events of the engine source are raised under the host's lock, one after the other, and delivered
+ * in that order. `delivering` lets one thread at a time call callbacks of that source, and makes
+ * events that a callback causes wait until it has returned. The async source has neither order nor
+ * exclusion; it calls only callbacks of level THREAD_SAFE and above by itself.
+ *
+ * Emitters take no lock. A registration stays in its event's list for good and is used again;
+ * `n_inside` counts the threads that are in its callbacks, and the last one out ends a registration
+ * that was freed meanwhile (also one that is freed by its own callback).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpit/mpit_live.h"
+
+/* Fields that emitters use are atomic. */
+struct callback {
+    fm_any_fn fn;
+    void *user_data;
+    struct callback *retired; /* chain of those that an emitter may still be in */
+};
+
+enum state { DEAD, LIVE, ENDING };
+
+#define N_LEVELS 4
+
+struct fm_registration {
+    struct fm_slot slot;
+    struct fm_registration *next; /* in its event's list, never changes */
+    struct fm_event *event;
+    _Atomic(const void *) object; /* NULL: not bound */
+    _Atomic uint32_t state;
+    _Atomic uint32_t n_inside;
+    _Atomic(struct callback *) callbacks[N_LEVELS];
+    _Atomic(fm_any_fn) dropped_fn;
+    _Atomic uint64_t n_dropped[FM_SOURCES];
+    struct callback *retired;
+    fm_any_fn free_fn;
+    void *free_data;
+    uint64_t free_value;
+    bool is_orphan;
+};
+
+static struct fm_slots registrations = {.slot_len = sizeof(struct fm_registration),
+                                        .kind = FM_SLOT_REGISTRATION};
+
+/* Instances on show: valid only while their callback runs. A bit of `free_instances` is the right
+   to use the instance with that number. */
+struct instance {
+    _Atomic uint64_t value;
+    uint64_t use;
+    const struct fm_event *event;
+    const struct fm_raised *raised;
+};
+
+#define N_INSTANCES 64
+static struct instance instances[N_INSTANCES];
+static _Atomic uint64_t free_instances = ~UINT64_C(0);
+
+/* 1 while a thread calls callbacks of the engine source. */
+static _Atomic uint32_t delivering;
+
+static const int levels[N_LEVELS] = {FATHOM_SAFE_ANY, FATHOM_SAFE_RESTRICTED, FATHOM_SAFE_THREAD,
+                                     FATHOM_SAFE_SIGNAL};
+
+static int level_number(int safety)
+{
+    int i;
+
+    for (i = 0; i < N_LEVELS; i++) {
+        if (levels[i] == safety) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* ---- instances ---- */
+
+static struct instance *instance_take(const struct fm_event *event, const struct fm_raised *raised)
+{
+    uint64_t bits = atomic_load_explicit(&free_instances, memory_order_relaxed), lowest;
+    struct instance *in;
+
+    do {
+        if (bits == 0) {
+            return NULL;
+        }
+        lowest = bits & (~bits + 1);
+        /* Pairs with the release in instance_give. */
+    } while (!atomic_compare_exchange_weak_explicit(&free_instances, &bits, bits & ~lowest,
+                                                    memory_order_acquire, memory_order_relaxed));
+    in = &instances[__builtin_ctzll(lowest)];
+    in->use++;
+    in->event = event;
+    in->raised = raised;
+    atomic_store_explicit(&in->value,
+                          in->use << 32 | (uint64_t)FM_SLOT_INSTANCE << 28 |
+                              (uint64_t)__builtin_ctzll(lowest),
+                          memory_order_release);
+    return in;
+}
+
+static void instance_give(struct instance *in)
+{
+    uint64_t bit = UINT64_C(1) << (in - instances);
+
+    atomic_store_explicit(&in->value, 0, memory_order_release);
+    atomic_fetch_or_explicit(&free_instances, bit, memory_order_release);
+}
+
+static const struct instance *instance_find(uint64_t value)
+{
+    uint64_t number = value & 0xfffffffu;
+
+    if (value == 0 || number >= N_INSTANCES ||
+        atomic_load_explicit(&instances[number].value, memory_order_acquire) != value) {
+        return NULL;
+    }
+    return &instances[number];
+}
+
+int fm_event_read(uint64_t instance, int item, void *buf)
+{
+    const struct instance *in = instance_find(instance);
+
+    if (!in) {
+        return FM_T_INVALID_HANDLE;
+    }
+    if (item < 0 || item >= in->event->row->n_data) {
+        return FM_T_INVALID_INDEX;
+    }
+    fm_type_store(in->event->row->data[item].type, buf, 0, in->raised->values[item]);
+    return FM_T_OK;
+}
+
+int fm_event_copy(uint64_t instance, void *buf)
+{
+    const struct instance *in = instance_find(instance);
+    int i;
+
+    if (!in) {
+        return FM_T_INVALID_HANDLE;
+    }
+    for (i = 0; i < in->event->row->n_data; i++) {
+        fm_type_store(in->event->row->data[i].type, (char *)buf + in->event->displacements[i], 0,
+                      in->raised->values[i]);
+    }
+    return FM_T_OK;
+}
+
+int fm_event_when(uint64_t instance, int64_t *out_timestamp)
+{
+    const struct instance *in = instance_find(instance);
+
+    if (!in) {
+        return FM_T_INVALID_HANDLE;
+    }
+    *out_timestamp = (int64_t)in->raised->timestamp;
+    return FM_T_OK;
+}
+
+int fm_event_whence(uint64_t instance, int *out_source)
+{
+    const struct instance *in = instance_find(instance);
+
+    if (!in) {
+        return FM_T_INVALID_HANDLE;
+    }
+    *out_source = in->raised->source;
+    return FM_T_OK;
+}
+
+/* ---- calling ---- */
+
+/* The last one out of a freed registration says so to its owner; nobody raises it again. */
+static void end_if_last(struct fm_registration *r, int safety)
+{
+    uint32_t ending = ENDING;
+    fm_any_fn fn;
+    uint64_t value;
+    void *data;
+
+    if (atomic_load(&r->n_inside) != 0 || atomic_load(&r->state) != ENDING) {
+        return;
+    }
+    fn = r->free_fn;
+    data = r->free_data;
+    value = r->free_value;
+    /* Only one can take it from ENDING to DEAD; after that the slot may be used again. */
+    if (atomic_compare_exchange_strong(&r->state, &ending, DEAD) && fn) {
+        fm_event_call_free(fn, value, safety, data);
+    }
+}
+
+/* Sequentially consistent with the store of ENDING in fm_event_free: either the emitter sees that,
+   or fm_event_free sees the emitter. */
+static bool enter(struct fm_registration *r)
+{
+    atomic_fetch_add(&r->n_inside, 1);
+    return atomic_load(&r->state) == LIVE;
+}
+
+static void leave(struct fm_registration *r, int safety)
+{
+    if (atomic_fetch_sub(&r->n_inside, 1) == 1) {
+        end_if_last(r, safety);
+    }
+}
+
+/* The callback with the lowest level that is sufficient (15.3.8.3); *out_any: is there one at all?
+ */
+static struct callback *pick(struct fm_registration *r, int safety, bool *out_any)
+{
+    struct callback *cb, *chosen = NULL;
+    int i;
+
+    *out_any = false;
+    for (i = N_LEVELS - 1; i >= 0; i--) {
+        cb = atomic_load(&r->callbacks[i]);
+        *out_any |= cb != NULL;
+        if (cb && levels[i] >= safety) {
+            chosen = cb;
+        }
+    }
+    return chosen;
+}
+
+static void drop(struct fm_registration *r, int source)
+{
+    atomic_fetch_add_explicit(&r->n_dropped[source], 1, memory_order_relaxed);
+    __atomic_fetch_add(&fm_mpit_words->n_dropped, 1, __ATOMIC_RELAXED);
+}
+
+static void call(struct fm_registration *r, struct callback *cb, const struct fm_raised *raised,
+                 int safety)
+{
+    fm_any_fn dropped_fn = atomic_load(&r->dropped_fn);
+    struct instance *in;
+    uint64_t n;
+
+    if (dropped_fn && atomic_load_explicit(&r->n_dropped[raised->source], memory_order_relaxed)) {
+        n = atomic_exchange(&r->n_dropped[raised->source], 0);
+        fm_event_call_dropped(dropped_fn, n, raised->registration, raised->source, safety,
+                              cb->user_data);
+    }
+    in = instance_take(r->event, raised);
+    if (!in) {
+        drop(r, raised->source);
+        return;
+    }
+    __atomic_fetch_add(&fm_mpit_words->n_called, 1, __ATOMIC_RELAXED);
+    fm_event_call(cb->fn, atomic_load(&in->value), raised->registration, safety, cb->user_data);
+    instance_give(in);
+}
+
+static void wait_in_queue(struct fm_registration *r, const struct fm_raised *raised)
+{
+    if (fm_queue_push(raised)) {
+        __atomic_fetch_add(&fm_mpit_words->n_waited, 1, __ATOMIC_RELAXED);
+    } else {
+        drop(r, raised->source);
+    }
+}
+
+/* Deliver the oldest waiting event. False: there is none, or its callbacks may not run here. */
+static bool deliver_one(int safety)
+{
+    const struct fm_raised *oldest = fm_queue_peek();
+    struct fm_registration *r;
+    struct fm_raised raised;
+    struct callback *cb;
+    bool is_any, has_entered;
+
+    if (!oldest) {
+        return false;
+    }
+    raised = *oldest;
+    r = fm_slots_find(&registrations, raised.registration);
+    if (!r) {
+        fm_queue_pop(); /* freed while it waited */
+        return true;
+    }
+    has_entered = enter(r);
+    cb = has_entered ? pick(r, safety, &is_any) : NULL;
+    if (has_entered && !cb && is_any) {
+        leave(r, safety);
+        return false;
+    }
+    fm_queue_pop();
+    if (cb) {
+        call(r, cb, &raised, safety);
+    }
+    leave(r, safety);
+    return true;
+}
+
+static bool take_delivery(void)
+{
+    return atomic_exchange_explicit(&delivering, 1, memory_order_acquire) == 0;
+}
+
+static void end_delivery(void)
+{
+    atomic_store_explicit(&delivering, 0, memory_order_release);
+}
+
+/* At most what waits now: what callbacks cause meanwhile is for the next time. Delivery is taken.
+ */
+static void drain(int safety)
+{
+    unsigned n = fm_queue_len();
+
+    while (n-- > 0 && deliver_one(safety)) {
+    }
+    if (fm_queue_len() == 0) {
+        __atomic_store_n(&fathom_mpit_waiting, 0, __ATOMIC_SEQ_CST);
+        /* A writer may have pushed between the two: its event must not be forgotten. */
+        if (fm_queue_len() != 0) {
+            __atomic_store_n(&fathom_mpit_waiting, 1, __ATOMIC_SEQ_CST);
+        }
+    }
+}
+
+void fathom_mpit_deliver(void)
+{
+    if (fm_queue_room() != 0 && take_delivery()) {
+        drain(FATHOM_SAFE_ANY);
+        end_delivery();
+    }
+}
+
+/* r is entered. */
+static void deliver_to(struct fm_registration *r, const struct fm_raised *raised, int safety)
+{
+    bool is_any, is_mine = true;
+    struct callback *cb = pick(r, safety, &is_any);
+
+    if (!is_any) {
+        return;
+    }
+    if (raised->source == FM_SOURCE_ENGINE) {
+        is_mine = cb && take_delivery();
+    }
+    if (!cb || !is_mine || (raised->source == FM_SOURCE_ENGINE && fm_queue_len() != 0)) {
+        wait_in_queue(r, raised);
+    } else {
+        call(r, cb, raised, safety);
+    }
+    if (raised->source == FM_SOURCE_ENGINE && cb && is_mine) {
+        end_delivery();
+    }
+}
+
+static void raise_event(struct fm_event *e, const void *object, const uint64_t *values, int safety)
+{
+    struct fm_raised raised = {.timestamp = fathom_mpit_clock()};
+    struct fm_registration *r;
+    const void *bound;
+
+    raised.source = safety <= FATHOM_SAFE_RESTRICTED ? FM_SOURCE_ENGINE : FM_SOURCE_ASYNC;
+    if (e->row->n_data) {
+        memcpy(raised.values, values, (size_t)e->row->n_data * sizeof(*values));
+    }
+    __atomic_fetch_add(&fm_mpit_words->n_raised, 1, __ATOMIC_RELAXED);
+    for (r = atomic_load_explicit(&e->registrations, memory_order_acquire); r; r = r->next) {
+        if (atomic_load_explicit(&r->state, memory_order_relaxed) != LIVE) {
+            continue;
+        }
+        if (enter(r)) {
+            bound = atomic_load(&r->object);
+            raised.registration = atomic_load(&r->slot.value);
+            if ((!bound || bound == object) && raised.registration) {
+                deliver_to(r, &raised, safety);
+            }
+        }
+        leave(r, safety);
+    }
+    /* What an earlier context had to leave waiting may run here. */
+    if (raised.source == FM_SOURCE_ENGINE && fm_queue_len() != 0 && take_delivery()) {
+        drain(safety);
+        end_delivery();
+    }
+}
+
+void fathom_mpit_emit_from(const struct fathom_event *event, const void *block, const void *object,
+                           const uint64_t *values, enum fathom_safety safety)
+{
+    const uint64_t *on = (const uint64_t *)(const void *)((const char *)block + event->at);
+    uint64_t n = __atomic_load_n(on, __ATOMIC_ACQUIRE);
+
+    if (n > 0 && n <= (uint64_t)fm_mpit.n_events && fm_mpit.events[n - 1].row == event) {
+        raise_event(&fm_mpit.events[n - 1], object, values, (int)safety);
+    }
+}
+
+void fathom_mpit_emit(const struct fathom_event *event, const void *block, const void *object,
+                      const uint64_t *values)
+{
+    fathom_mpit_emit_from(event, block, object, values, FATHOM_SAFE_RESTRICTED);
+}
+
+/* ---- registrations ---- */
+
+/* Called locked: the host tests this word. */
+static void set_on(struct fm_event *e)
+{
+    struct fm_registration *r;
+    uint64_t on = 0;
+    int i;
+
+    for (r = atomic_load(&e->registrations); r; r = r->next) {
+        for (i = 0; i < N_LEVELS && atomic_load(&r->state) == LIVE; i++) {
+            if (atomic_load(&r->callbacks[i])) {
+                on = (uint64_t)(e - fm_mpit.events) + 1;
+            }
+        }
+    }
+    __atomic_store_n(e->on, on, __ATOMIC_RELEASE);
+}
+
+/* Called locked: one that is dead, or a new one in front of the list. */
+static struct fm_registration *unused_of(struct fm_event *e)
+{
+    struct fm_registration *r;
+
+    for (r = atomic_load(&e->registrations); r; r = r->next) {
+        if (atomic_load(&r->state) == DEAD && atomic_load(&r->n_inside) == 0) {
+            fm_slots_renew(&registrations, r);
+            return r;
+        }
+    }
+    r = fm_slots_take(&registrations);
+    if (r) {
+        r->event = e;
+        r->next = atomic_load(&e->registrations);
+        atomic_store_explicit(&e->registrations, r, memory_order_release);
+    }
+    return r;
+}
+
+int fm_event_alloc(int index, const void *obj_handle, unsigned queue_len,
+                   uint64_t *out_registration)
+{
+    struct fm_registration *r;
+    const void *object = NULL;
+    struct fm_event *e;
+    int i, rc = FM_T_OK;
+
+    if (index < 0 || index >= fm_mpit.n_events) {
+        return FM_T_INVALID_INDEX;
+    }
+    e = &fm_mpit.events[index];
+    fm_mpit_lock();
+    if (e->row->bind > FATHOM_BIND_NONE) {
+        object = fm_object_host(e->row->bind, obj_handle);
+        rc = object ? FM_T_OK : FM_T_INVALID;
+    }
+    if (rc == FM_T_OK &&
+        fm_queue_open(queue_len ? queue_len : (unsigned)fm_mpit_words->queue_len) != 0) {
+        rc = FM_T_MEMORY;
+    }
+    if (rc == FM_T_OK) {
+        r = unused_of(e);
+        rc = r ? FM_T_OK : FM_T_OUT_OF_HANDLES;
+    }
+    if (rc == FM_T_OK) {
+        atomic_store(&r->object, object);
+        atomic_store(&r->dropped_fn, NULL);
+        for (i = 0; i < FM_SOURCES; i++) {
+            atomic_store(&r->n_dropped[i], 0);
+        }
+        r->is_orphan = false;
+        r->free_fn = NULL;
+        fm_slots_publish(&registrations, r);
+        atomic_store(&r->state, LIVE);
+        *out_registration = fm_slots_value(&registrations, r);
+        fathom_level_add(&fm_mpit_words->registrations, 1);
+    }
+    fm_mpit_unlock();
+    return rc;
+}
+
+/* Called locked, as the next: callbacks that were replaced are freed once nobody can be in them. */
+static void free_retired(struct fm_registration *r)
+{
+    struct callback *next;
+
+    /* Who enters after this sees the new ones (sequentially consistent). */
+    while (r->retired && atomic_load(&r->n_inside) == 0) {
+        next = r->retired->retired;
+        free(r->retired);
+        r->retired = next;
+    }
+}
+
+static void retire(struct fm_registration *r, int level, struct callback *new_one)
+{
+    struct callback *old = atomic_exchange(&r->callbacks[level], new_one);
+
+    if (old) {
+        old->retired = r->retired;
+        r->retired = old;
+    }
+    free_retired(r);
+}
+
+int fm_event_callback(uint64_t registration, int safety, void *user_data, fm_any_fn fn)
+{
+    struct fm_registration *r;
+    struct callback *cb = NULL;
+    int level = level_number(safety), rc = FM_T_OK;
+
+    if (level < 0) {
+        return FM_T_INVALID;
+    }
+    if (fn) {
+        cb = calloc(1, sizeof(*cb));
+        if (!cb) {
+            return FM_T_MEMORY;
+        }
+        cb->fn = fn;
+        cb->user_data = user_data;
+    }
+    fm_mpit_lock();
+    r = fm_slots_find(&registrations, registration);
+    if (!r || r->is_orphan) {
+        free(cb);
+        rc = FM_T_INVALID_HANDLE;
+    } else {
+        retire(r, level, cb);
+        set_on(r->event);
+    }
+    fm_mpit_unlock();
+    return rc;
+}
+
+int fm_event_dropped(uint64_t registration, fm_any_fn fn)
+{
+    struct fm_registration *r;
+
+    fm_mpit_lock();
+    r = fm_slots_find(&registrations, registration);
+    if (r) {
+        atomic_store(&r->dropped_fn, fn);
+    }
+    fm_mpit_unlock();
+    return r ? FM_T_OK : FM_T_INVALID_HANDLE;
+}
+
+int fm_event_check(uint64_t registration, int safety)
+{
+    const struct fm_registration *r = fm_slots_find(&registrations, registration);
+    int level = safety < 0 ? 0 : level_number(safety);
+
+    if (!r) {
+        return FM_T_INVALID_HANDLE;
+    }
+    if (level < 0 || (safety >= 0 && !atomic_load(&r->callbacks[level]))) {
+        return FM_T_INVALID;
+    }
+    return FM_T_OK;
+}
+
+/* Called locked: nothing is raised for it after this, but for what is under way. */
+static void registration_end(struct fm_registration *r, void *user_data, fm_any_fn fn)
+{
+    int i;
+
+    r->free_fn = fn;
+    r->free_data = user_data;
+    r->free_value = atomic_load(&r->slot.value);
+    fm_slots_hide(r);
+    atomic_store(&r->state, ENDING);
+    for (i = 0; i < N_LEVELS; i++) {
+        retire(r, i, NULL);
+    }
+    set_on(r->event);
+    fathom_level_add(&fm_mpit_words->registrations, -1);
+}
+
+int fm_event_free(uint64_t registration, void *user_data, fm_any_fn fn)
+{
+    struct fm_registration *r;
+
+    fm_mpit_lock();
+    r = fm_slots_find(&registrations, registration);
+    if (r) {
+        registration_end(r, user_data, fn);
+    }
+    fm_mpit_unlock();
+    if (!r) {
+        return FM_T_INVALID_HANDLE;
+    }
+    end_if_last(r, FATHOM_SAFE_ANY);
+    return FM_T_OK;
+}
+
+/* Called locked, as what follows: the registrations of an object that ended raise nothing more. */
+void fm_event_orphan(const void *object)
+{
+    struct fm_registration *r;
+    uint32_t at;
+    int i;
+
+    for (at = 0; (r = fm_slots_at(&registrations, at)) != NULL; at++) {
+        if (atomic_load(&r->state) == LIVE && object && atomic_load(&r->object) == object) {
+            r->is_orphan = true;
+            for (i = 0; i < N_LEVELS; i++) {
+                retire(r, i, NULL);
+            }
+            set_on(r->event);
+        }
+    }
+}
+
+void fm_event_finish(void)
+{
+    struct fm_registration *r;
+    bool is_quiet = atomic_load(&delivering) == 0;
+    uint32_t at;
+    int i;
+
+    for (at = 0; (r = fm_slots_at(&registrations, at)) != NULL; at++) {
+        if (atomic_load(&r->state) == LIVE) {
+            registration_end(r, NULL, NULL);
+            end_if_last(r, FATHOM_SAFE_ANY);
+        }
+        free_retired(r);
+        is_quiet = is_quiet && !r->retired && atomic_load(&r->n_inside) == 0;
+    }
+    if (!is_quiet) {
+        return; /* a callback calls MPI_T_finalize: its memory stays until the next one */
+    }
+    for (i = 0; i < fm_mpit.n_events; i++) {
+        atomic_store(&fm_mpit.events[i].registrations, NULL);
+    }
+    fm_slots_finish(&registrations);
+    fm_queue_close();
+}

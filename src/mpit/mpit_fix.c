@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The set is complete: order it, number it, hang it into the tree of categories, write the texts
+ * that tools show.
+ *
+ * Order of performance variables: scalars of the process, scalars of objects, arrays; inside these
+ * as they were added. Tools that take only the first ones, or only scalars, get the most of them,
+ * and all processes of a job have the same numbers.
+ */
+#include "mpit/mpit_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int fm_category_update_number(void)
+{
+    /* The tree is made once, when the set is fixed (MPI-5.0 15.3.9). */
+    return fm_mpit.is_fixed ? 1 : 0;
+}
+
+static int category_find(const char *name)
+{
+    int i;
+
+    for (i = 0; i < fm_mpit.n_categories; i++) {
+        if (strcmp(fm_mpit.categories[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The category with this name, made if need be; a later description fills in a missing one. */
+static int category_get(const char *name, const char *desc, const char *parent)
+{
+    struct fm_category *c;
+    int i = category_find(name);
+
+    if (i < 0) {
+        if (fm_mpit_grow(&fm_mpit.categories, fm_mpit.n_categories, sizeof(*c)) != 0) {
+            return -1;
+        }
+        i = fm_mpit.n_categories++;
+        c = &fm_mpit.categories[i];
+        snprintf(c->name, sizeof(c->name), "%s", name);
+        c->parent = -1;
+    }
+    c = &fm_mpit.categories[i];
+    if (!c->desc) {
+        c->desc = desc;
+        c->parent_name = parent;
+    }
+    return i;
+}
+
+static int list_add(int **list, int *n, int value)
+{
+    if (fm_mpit_grow(list, *n, sizeof(int)) != 0) {
+        return -1;
+    }
+    (*list)[(*n)++] = value;
+    return 0;
+}
+
+static const char *category_of(const struct fm_table *table, const char *category)
+{
+    return category ? category : table->from->room;
+}
+
+static void declared_categories(void)
+{
+    const struct fathom_table *t;
+    int i, k;
+
+    for (i = 0; i < fm_mpit.n_tables; i++) {
+        t = fm_mpit.tables[i]->from;
+        for (k = 0; k < t->n_categories; k++) {
+            category_get(t->categories[k].name, t->categories[k].desc, t->categories[k].parent);
+        }
+    }
+}
+
+/* Is `i` at or above `of`? Then it may not hang below it. */
+static bool is_above(int i, int of)
+{
+    while (of >= 0 && of != i) {
+        of = fm_mpit.categories[of].parent;
+    }
+    return of == i;
+}
+
+static void hang_tree(void)
+{
+    int i, parent;
+
+    /* Parents that nobody declared are made as they are met: n_categories may grow here. */
+    for (i = 0; i < fm_mpit.n_categories; i++) {
+        const char *name = fm_mpit.categories[i].parent_name;
+
+        parent = name ? category_get(name, NULL, NULL) : -1;
+        if (parent < 0 || is_above(i, parent)) {
+            continue;
+        }
+        fm_mpit.categories[i].parent = parent;
+        list_add(&fm_mpit.categories[parent].categories, &fm_mpit.categories[parent].n_categories,
+                 i);
+    }
+}
+
+static void hang_variables(void)
+{
+    struct fm_category *c;
+    int i;
+
+    for (i = 0; i < fm_mpit.n_cvars; i++) {
+        struct fm_cvar *v = &fm_mpit.cvars[i];
+
+        v->category = category_get(category_of(v->table, v->row->category), NULL, NULL);
+        if (v->category >= 0) {
+            c = &fm_mpit.categories[v->category];
+            list_add(&c->cvars, &c->n_cvars, i);
+        }
+    }
+    for (i = 0; i < fm_mpit.n_pvars; i++) {
+        struct fm_pvar *v = &fm_mpit.pvars[i];
+
+        v->category = category_get(category_of(v->table, v->row->category), NULL, NULL);
+        if (v->category >= 0) {
+            c = &fm_mpit.categories[v->category];
+            list_add(&c->pvars, &c->n_pvars, i);
+        }
+    }
+    for (i = 0; i < fm_mpit.n_events; i++) {
+        struct fm_event *e = &fm_mpit.events[i];
+
+        e->category = category_get(category_of(e->table, e->row->category), NULL, NULL);
+        if (e->category >= 0) {
+            c = &fm_mpit.categories[e->category];
+            list_add(&c->events, &c->n_events, i);
+        }
+    }
+}
+
+static int place_of(const struct fm_pvar *v)
+{
+    return v->count != 1 ? 2 : v->bind != FATHOM_BIND_NONE ? 1 : 0;
+}
+
+/* Stable: three passes over the order of adding. */
+static void order_pvars(void)
+{
+    struct fm_pvar *sorted = calloc((size_t)fm_mpit.n_pvars + 1, sizeof(*sorted));
+    int place, i, n = 0;
+
+    if (!sorted) {
+        return; /* the order of adding serves as well */
+    }
+    for (place = 0; place < 3; place++) {
+        for (i = 0; i < fm_mpit.n_pvars; i++) {
+            if (place_of(&fm_mpit.pvars[i]) == place) {
+                sorted[n++] = fm_mpit.pvars[i];
+            }
+        }
+    }
+    free(fm_mpit.pvars);
+    fm_mpit.pvars = sorted;
+}
+
+static void number_names(void)
+{
+    int i;
+
+    for (i = 0; i < FM_NAME_KINDS; i++) {
+        fm_name_clear((enum fm_name_kind)i);
+    }
+    for (i = 0; i < fm_mpit.n_cvars; i++) {
+        fm_name_add(FM_NAME_CVAR, fm_mpit.cvars[i].name, 0, i);
+    }
+    for (i = 0; i < fm_mpit.n_pvars; i++) {
+        fm_name_add(FM_NAME_PVAR, fm_mpit.pvars[i].row->name, (int)fm_mpit.pvars[i].klass, i);
+    }
+    for (i = 0; i < fm_mpit.n_events; i++) {
+        fm_name_add(FM_NAME_EVENT, fm_mpit.events[i].row->name, 0, i);
+    }
+    for (i = 0; i < fm_mpit.n_categories; i++) {
+        fm_name_add(FM_NAME_CATEGORY, fm_mpit.categories[i].name, 0, i);
+    }
+}
+
+/* "Sentence. [bytes; 0..65536; default 4096; FATHOM_P2P_EAGER]": what the standard has no place
+ * for. */
+static void write_cvar_text(struct fm_cvar *v)
+{
+    char text[2048], bounds[512], env[FM_NAME_LEN + 64], def[FM_TEXT_MAX];
+    const struct fathom_cvar *r = v->row;
+
+    fm_param_bounds(r, bounds, sizeof(bounds));
+    fm_mpit_env_name(env, sizeof(env), r->name);
+    if (r->type == FATHOM_CHAR) {
+        snprintf(def, sizeof(def), "\"%s\"", r->def_text);
+    } else if (r->type == FATHOM_DOUBLE) {
+        snprintf(def, sizeof(def), "%g", r->def_real);
+    } else {
+        snprintf(def, sizeof(def), "%" PRId64, r->def);
+    }
+    snprintf(text, sizeof(text), "%s%s [%s; default %s; %s%s]", r->desc,
+             v->bind == FATHOM_BIND_NONE ? "" : " This is the value of one object.", bounds, def,
+             env, r->fixed_after_init ? "; fixed after MPI_Init" : "");
+    v->desc = strdup(text);
+}
+
+static void write_texts(void)
+{
+    char text[2048];
+    int i;
+
+    for (i = 0; i < fm_mpit.n_cvars; i++) {
+        write_cvar_text(&fm_mpit.cvars[i]);
+    }
+    for (i = 0; i < fm_mpit.n_pvars; i++) {
+        const struct fathom_pvar *r = fm_mpit.pvars[i].row;
+
+        if (r->unit) {
+            snprintf(text, sizeof(text), "%s [%s]", r->desc, r->unit);
+        }
+        fm_mpit.pvars[i].desc = strdup(r->unit ? text : r->desc);
+    }
+}
+
+void fm_mpit_fix(void)
+{
+    if (fm_mpit.is_fixed) {
+        return;
+    }
+    order_pvars();
+    declared_categories();
+    hang_variables();
+    hang_tree();
+    number_names();
+    write_texts();
+    fm_mpit.is_fixed = true;
+}

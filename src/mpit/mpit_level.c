@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Watermarks: one level, many observers, two compares on the hot path.
+ *
+ *     level ---followers---> F1 ---> F2 ---> F3        (grows only, while the level lives)
+ *                            high    high    high
+ *
+ * hi_mark is the lowest high that anyone keeps (the process, or a follower in use), lo_mark the
+ * highest low. A level that stays between them is no news for anybody. One that leaves them calls
+ * fathom_mpit_mark(), which brings all highs and lows up to date and sets the marks anew.
+ *
+ * fathom_mpit_mark runs on the thread that owns the level, or in a signal handler on it; handles
+ * start and reset on any thread. Nobody takes a lock on that way: followers are linked once and
+ * reused, and refit() looks again after it stored the marks. A peak at the very moment of a start
+ * may count as before it; reading a mark takes the present level in, so it is never below that.
+ */
+#include <stdlib.h>
+
+#include "mpit/mpit_live.h"
+
+enum follower_use { FREE, HIGH, LOW };
+
+struct fm_follower {
+    struct fm_slot slot;
+    _Atomic uint32_t use; /* enum follower_use */
+    uint32_t next;        /* 1 + number of the next one, does not change once linked */
+    _Atomic uint64_t mark;
+};
+
+static struct fm_slots followers = {.slot_len = sizeof(struct fm_follower),
+                                    .kind = FM_SLOT_FOLLOWER};
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static struct fm_follower *first_of(const struct fathom_level *level)
+{
+    /* Pairs with the release store in link_new. */
+    uint64_t n = __atomic_load_n(&level->followers, __ATOMIC_ACQUIRE);
+
+    return n ? fm_slots_at(&followers, (uint32_t)n - 1) : NULL;
+}
+
+static struct fm_follower *next_of(const struct fm_follower *f)
+{
+    return f->next ? fm_slots_at(&followers, f->next - 1) : NULL;
+}
+
+static void raise_to(_Atomic uint64_t *mark, uint64_t now)
+{
+    uint64_t old = atomic_load(mark);
+
+    while (now > old && !atomic_compare_exchange_weak(mark, &old, now)) {
+    }
+}
+
+static void lower_to(_Atomic uint64_t *mark, uint64_t now)
+{
+    uint64_t old = atomic_load(mark);
+
+    while (now < old && !atomic_compare_exchange_weak(mark, &old, now)) {
+    }
+}
+
+/* The marks as they should be. */
+static void marks_of(const struct fathom_level *l, uint64_t *out_hi, uint64_t *out_lo)
+{
+    struct fm_follower *f;
+    uint64_t hi = load(&l->high), lo = load(&l->low), mark;
+    uint32_t use;
+
+    for (f = first_of(l); f; f = next_of(f)) {
+        use = atomic_load(&f->use);
+        mark = atomic_load(&f->mark);
+        if (use == HIGH && mark < hi) {
+            hi = mark;
+        } else if (use == LOW && mark > lo) {
+            lo = mark;
+        }
+    }
+    *out_hi = hi;
+    *out_lo = lo;
+}
+
+/*
+ * Two threads may be here. Whoever stores last looks again, and by then sees what the other had
+ * changed before its store (all of this is sequentially consistent), so a mark that is too wide
+ * does not stay.
+ */
+static void refit(struct fathom_level *l)
+{
+    uint64_t hi, lo, hi_again, lo_again;
+
+    do {
+        marks_of(l, &hi, &lo);
+        __atomic_store_n(&l->hi_mark, hi, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&l->lo_mark, lo, __ATOMIC_SEQ_CST);
+        marks_of(l, &hi_again, &lo_again);
+    } while (hi_again < hi || lo_again > lo);
+}
+
+void fathom_mpit_mark(struct fathom_level *l)
+{
+    struct fm_follower *f;
+    uint64_t now = load(&l->now);
+    uint32_t use;
+
+    /* Only the owner's thread writes these two. */
+    if (now > load(&l->high)) {
+        __atomic_store_n(&l->high, now, __ATOMIC_SEQ_CST);
+    }
+    if (now < load(&l->low)) {
+        __atomic_store_n(&l->low, now, __ATOMIC_SEQ_CST);
+    }
+    for (f = first_of(l); f; f = next_of(f)) {
+        use = atomic_load(&f->use);
+        if (use == HIGH) {
+            raise_to(&f->mark, now);
+        } else if (use == LOW) {
+            lower_to(&f->mark, now);
+        }
+    }
+    refit(l);
+}
+
+/* Called locked, as the three below: one that an ended handle left, or a new one in front. */
+static struct fm_follower *unused_of(struct fathom_level *level)
+{
+    struct fm_follower *f;
+
+    for (f = first_of(level); f; f = next_of(f)) {
+        if (atomic_load(&f->use) == FREE) {
+            return f;
+        }
+    }
+    f = fm_slots_take(&followers);
+    if (f) {
+        f->next = (uint32_t)load(&level->followers);
+        __atomic_store_n(&level->followers, (uint64_t)f->slot.number + 1, __ATOMIC_RELEASE);
+    }
+    return f;
+}
+
+struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high, uint64_t from)
+{
+    struct fm_follower *f = unused_of(level);
+
+    if (f) {
+        atomic_store(&f->mark, from);
+        atomic_store(&f->use, is_high ? HIGH : LOW);
+        refit(level);
+    }
+    return f;
+}
+
+void fm_level_unfollow(struct fathom_level *level, struct fm_follower *f)
+{
+    atomic_store(&f->use, FREE);
+    refit(level);
+}
+
+uint64_t fm_level_mark_of(struct fathom_level *level, struct fm_follower *f)
+{
+    uint64_t now = load(&level->now), mark = atomic_load(&f->mark);
+
+    if (atomic_load(&f->use) == HIGH) {
+        return now > mark ? now : mark;
+    }
+    return now < mark ? now : mark;
+}
+
+uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, uint64_t from)
+{
+    uint64_t now = load(&level->now), mark = atomic_exchange(&f->mark, from);
+
+    refit(level);
+    if (atomic_load(&f->use) == HIGH) {
+        return now > mark ? now : mark;
+    }
+    return now < mark ? now : mark;
+}
+
+void fm_level_finish(struct fathom_level *level)
+{
+    struct fm_follower *f = first_of(level), *next;
+
+    level->followers = 0;
+    for (; f; f = next) {
+        next = next_of(f);
+        atomic_store(&f->use, FREE);
+        fm_slots_drop(&followers, f);
+    }
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What tools hold and what happens while they look: handles, sessions, watermarks, events; and the
+ * registry's own variables. For the files of this folder only.
+ *
+ * Functions that take a handle check it and return a code of enum fm_t_code. All take the
+ * registry's lock themselves, save fm_pvar_read and fm_pvar_readreset, the readers of event
+ * instances, and what says that it is called with the lock held.
+ */
+#pragma once
+
+#include "mpit/mpit_internal.h"
+
+/* ---- mpit_cvar.c ---- */
+
+int fm_cvar_alloc(int index, const void *obj_handle, uint64_t *out_handle, int *out_count);
+int fm_cvar_free(uint64_t handle);
+int fm_cvar_read(uint64_t handle, void *buf);
+int fm_cvar_write(uint64_t handle, const void *buf);
+void fm_cvar_orphan(const struct fm_object *object);
+void fm_cvar_finish(void);
+bool fm_cvar_in_bounds(const struct fathom_cvar *row, int64_t value);
+
+/* ---- mpit_pvar.c, mpit_session.c ---- */
+
+/* One allocated handle. Guarded by the registry's lock but for what pvar_read uses: see
+ * mpit_pvar.c. */
+struct fm_pvar_handle {
+    struct fm_slot slot;
+    uint64_t session; /* does not change while the handle is valid */
+    const struct fm_pvar *var;
+    const void *block;
+    const struct fm_object *object; /* NULL: not bound */
+    int count;
+    _Atomic(uint64_t *) words; /* first word; NULL when the object is gone */
+    struct fathom_level *level;
+    _Atomic(struct fm_follower *) follower; /* a running watermark has one */
+    _Atomic uint32_t busy;                  /* taken by whoever changes `seq` and the states */
+    _Atomic uint32_t seq;                   /* odd and even choose the state that counts now */
+    _Atomic bool is_running[2];
+    bool is_fresh; /* a watermark that begins with the level at its next start */
+    _Atomic uint64_t one[2];
+    _Atomic uint64_t *states; /* `count` words twice: `one`, or an array of its own */
+};
+
+int fm_session_create(uint64_t *out_session);
+int fm_session_free(uint64_t session);
+bool fm_session_is_valid(uint64_t session);
+int fm_pvar_alloc(uint64_t session, int index, const void *obj_handle, uint64_t *out_handle,
+                  int *out_count);
+int fm_pvar_free(uint64_t session, uint64_t handle);
+int fm_pvar_start(uint64_t session, uint64_t handle);
+int fm_pvar_stop(uint64_t session, uint64_t handle);
+int fm_pvar_read(uint64_t session, uint64_t handle, void *buf);
+int fm_pvar_write(uint64_t session, uint64_t handle, const void *buf);
+int fm_pvar_reset(uint64_t session, uint64_t handle);
+int fm_pvar_readreset(uint64_t session, uint64_t handle, void *buf);
+/* Called locked: the handles of a session end; handles bound to an object become invalid. */
+void fm_pvar_end_session(uint64_t session);
+void fm_pvar_orphan(const struct fm_object *object);
+void fm_pvar_finish(void);
+void fm_session_finish(void);
+
+/* Store a word as a value of that type; load one. */
+void fm_type_store(enum fathom_type type, void *buf, int i, uint64_t word);
+uint64_t fm_type_load(enum fathom_type type, const void *buf, int i);
+
+/* ---- mpit_level.c ---- */
+
+struct fm_follower;
+
+/* Keep watermarks for a handle, from `high` and `low` on. NULL: memory is out. */
+struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high, uint64_t from);
+void fm_level_unfollow(struct fathom_level *level, struct fm_follower *f);
+/* The mark that was kept, at least as far as the level is now. */
+uint64_t fm_level_mark_of(struct fathom_level *level, struct fm_follower *f);
+/* The same, and begin anew from `from`. */
+uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, uint64_t from);
+/* The level's memory ends. */
+void fm_level_finish(struct fathom_level *level);
+
+/* ---- mpit_event.c, mpit_queue.c ---- */
+
+enum { FM_SOURCE_ENGINE, FM_SOURCE_ASYNC, FM_SOURCES };
+
+/* A user's callback, kept without its type: mpit_api_event.c, which knows mpi.h, calls it. */
+typedef void (*fm_any_fn)(void);
+
+void fm_event_call(fm_any_fn fn, uint64_t instance, uint64_t registration, int safety,
+                   void *user_data);
+void fm_event_call_free(fm_any_fn fn, uint64_t registration, int safety, void *user_data);
+void fm_event_call_dropped(fm_any_fn fn, uint64_t count, uint64_t registration, int source,
+                           int safety, void *user_data);
+
+/* queue_len: how many events shall be able to wait, if this opens the queue; 0: as the cvar says. */
+int fm_event_alloc(int index, const void *obj_handle, unsigned queue_len,
+                   uint64_t *out_registration);
+int fm_event_free(uint64_t registration, void *user_data, fm_any_fn fn);
+int fm_event_callback(uint64_t registration, int safety, void *user_data, fm_any_fn fn);
+int fm_event_dropped(uint64_t registration, fm_any_fn fn);
+/* 0 when there is such a registration (and, safety >= 0, a callback at that level), or a code. */
+int fm_event_check(uint64_t registration, int safety);
+int fm_event_read(uint64_t instance, int item, void *buf);
+int fm_event_copy(uint64_t instance, void *buf);
+int fm_event_when(uint64_t instance, int64_t *out_timestamp);
+int fm_event_whence(uint64_t instance, int *out_source);
+void fm_event_orphan(const void *object);
+void fm_event_finish(void);
+
+/* An event on its way to one registration. */
+struct fm_raised {
+    uint64_t registration;
+    uint64_t timestamp;
+    int source;
+    uint64_t values[FM_EVENT_MAX];
+};
+
+/* Bounded queue, many writers, one reader; lock-free, async-signal-safe writers. */
+int fm_queue_open(unsigned n_entries);
+bool fm_queue_push(const struct fm_raised *raised);
+/* Oldest entry, NULL when there is none (or a writer is half through it). */
+const struct fm_raised *fm_queue_peek(void);
+void fm_queue_pop(void);
+unsigned fm_queue_len(void);  /* entries that wait */
+unsigned fm_queue_room(void); /* 0: not open */
+void fm_queue_close(void);
+
+/* ---- mpit_self.c: the registry's own variables ---- */
+
+extern const struct fathom_table fm_mpit_vars;
+
+struct fm_mpit_words {
+    struct fathom_level sessions;
+    struct fathom_level handles;
+    struct fathom_level registrations;
+    uint64_t n_raised;
+    uint64_t n_called;
+    uint64_t n_waited;
+    uint64_t n_dropped;
+    uint64_t n_cvar_writes;
+    uint64_t queue_len; /* cvar */
+    uint64_t on_cvar_written;
+};
+/* Never NULL: a spare block until the table is added. */
+extern struct fm_mpit_words *fm_mpit_words;
+void fm_mpit_self_add(void);
+/* The event "a control variable was written". */
+void fm_mpit_cvar_written(int index, uint64_t value);

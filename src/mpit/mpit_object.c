@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Live objects of the host with words of their own, found by (table, host pointer).
+ *
+ * What a tool hands in as an MPI object is only compared with the pointers that are in here, so a
+ * freed or made-up one is refused without looking at it.
+ */
+#include "mpit/mpit_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpit/mpit_live.h"
+
+#define N_CHAINS 1024u
+
+/* Part of the registry's root; guarded by its lock. */
+static struct fm_object *chains[N_CHAINS];
+
+/* By pointer alone: the objects of one pointer lie in one chain. */
+static struct fm_object **chain_of(const void *object)
+{
+    return &chains[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+}
+
+static struct fm_table *table_of(const struct fathom_table *from)
+{
+    int i;
+
+    for (i = 0; i < fm_mpit.n_tables; i++) {
+        if (fm_mpit.tables[i]->from == from) {
+            return fm_mpit.tables[i];
+        }
+    }
+    return NULL;
+}
+
+struct fm_object *fm_object_find(const struct fm_table *table, const void *object)
+{
+    struct fm_object *o;
+
+    for (o = *chain_of(object); o; o = o->next) {
+        if (o->object == object && o->table == table) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+struct fm_object *fm_object_of_handle(const struct fm_table *table, enum fathom_bind bind,
+                                      const void *obj_handle)
+{
+    void *object;
+
+    if (!obj_handle || !fm_mpit.host || !fm_mpit.host->object) {
+        return NULL;
+    }
+    object = fm_mpit.host->object(bind, obj_handle);
+    return object ? fm_object_find(table, object) : NULL;
+}
+
+const void *fm_object_host(enum fathom_bind bind, const void *obj_handle)
+{
+    const struct fm_object *o;
+    void *object;
+
+    if (!obj_handle || !fm_mpit.host || !fm_mpit.host->object) {
+        return NULL;
+    }
+    object = fm_mpit.host->object(bind, obj_handle);
+    for (o = object ? *chain_of(object) : NULL; o; o = o->next) {
+        if (o->object == object && o->table->from->object_bind == bind) {
+            return object;
+        }
+    }
+    return NULL;
+}
+
+static void show_outside(struct fm_object *o, uint64_t id, const char *name)
+{
+    struct fathom_page_object *e = fm_page_object_new();
+
+    if (!e) {
+        return;
+    }
+    e->bind = o->table->from->object_bind;
+    e->id = id;
+    e->at = fm_page_offset(o->block);
+    e->n_members = (uint32_t)o->n_members;
+    memset(e->name, 0, sizeof(e->name));
+    strncpy(e->name, name ? name : "", sizeof(e->name) - 1);
+    /* Pairs with the acquire load of a reader from outside: the entry is seen filled. */
+    __atomic_store_n(&e->block, o->table->number, __ATOMIC_RELEASE);
+    o->entry = e;
+}
+
+/* Called locked. Returns 1 when the words are not in the page. */
+static int take_block(struct fm_object *o)
+{
+    size_t len =
+        o->table->from->object_block_len + o->table->from->member_block_len * (size_t)o->n_members;
+
+    o->block_len = len ? len : sizeof(uint64_t);
+    o->block = fm_page_take(o->block_len);
+    if (o->block) {
+        o->is_in_page = true;
+        return 0;
+    }
+    o->block = calloc(1, o->block_len);
+    return o->block ? 1 : -1;
+}
+
+static int object_add(struct fm_table *table, void *object, uint64_t id, const char *name,
+                      int n_members, void **out_block)
+{
+    struct fm_object *o = calloc(1, sizeof(*o));
+    struct fm_object **chain = chain_of(object);
+    int rc;
+
+    if (!o) {
+        return -1;
+    }
+    o->object = object;
+    o->table = table;
+    o->n_members = n_members > 0 ? n_members : 0;
+    rc = take_block(o);
+    if (rc < 0) {
+        free(o);
+        return -1;
+    }
+    if (rc == 0) {
+        show_outside(o, id, name);
+    }
+    o->next = *chain;
+    *chain = o;
+    *out_block = o->block;
+    return rc == 0 ? 0 : -1;
+}
+
+int fathom_mpit_object_add(const struct fathom_table *table, void *object, uint64_t id,
+                           const char *name, int n_members, void **out_block)
+{
+    struct fm_table *t;
+    struct fm_object *known;
+    int rc = -1;
+
+    *out_block = NULL;
+    fm_mpit_lock();
+    t = table_of(table);
+    if (t && object) {
+        known = fm_object_find(t, object);
+        if (known) {
+            *out_block = known->block;
+            rc = 0;
+        } else {
+            rc = object_add(t, object, id, name, n_members, out_block);
+        }
+    }
+    fm_mpit_unlock();
+    return rc;
+}
+
+void fathom_mpit_object_rename(void *object, const char *name)
+{
+    struct fm_object *o;
+
+    fm_mpit_lock();
+    for (o = *chain_of(object); o; o = o->next) {
+        if (o->object == object && o->entry) {
+            memset(o->entry->name, 0, sizeof(o->entry->name));
+            strncpy(o->entry->name, name ? name : "", sizeof(o->entry->name) - 1);
+        }
+    }
+    fm_mpit_unlock();
+}
+
+static void finish_levels(const struct fm_object *o)
+{
+    const struct fathom_table *t = o->table->from;
+    int i;
+
+    for (i = 0; i < t->n_pvars; i++) {
+        const struct fathom_pvar *row = &t->pvars[i];
+
+        if (row->bind > FATHOM_BIND_NONE &&
+            (row->klass == FATHOM_HIGHWATERMARK || row->klass == FATHOM_LOWWATERMARK)) {
+            fm_level_finish((struct fathom_level *)(void *)(o->block + row->at));
+        }
+    }
+}
+
+static void object_end(struct fm_object *o)
+{
+    fm_pvar_orphan(o);
+    fm_cvar_orphan(o);
+    finish_levels(o);
+    if (o->entry) {
+        __atomic_store_n(&o->entry->block, 0, __ATOMIC_RELEASE);
+    }
+    if (o->is_in_page) {
+        fm_page_give(o->block, o->block_len);
+    } else {
+        free(o->block);
+    }
+    free(o);
+}
+
+void fathom_mpit_object_remove(void *object)
+{
+    struct fm_object **link, *o;
+
+    fm_mpit_lock();
+    for (link = chain_of(object); (o = *link) != NULL;) {
+        if (o->object == object) {
+            *link = o->next;
+            object_end(o);
+        } else {
+            link = &o->next;
+        }
+    }
+    fm_event_orphan(object);
+    fm_mpit_unlock();
+}

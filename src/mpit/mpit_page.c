@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The shared page as memory: rows and object entries in fixed arrays, behind them blocks of words.
+ *
+ * Blocks are taken from the end of what was handed out; one that is given back waits in a list for
+ * the next of the same length (objects of one kind mostly have it). All is called with the
+ * registry's lock.
+ */
+#include "mpit/mpit_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LINE     64u
+#define PAGE_MIN (64u << 10)
+
+/* A block that was given back. */
+struct hole {
+    struct hole *next;
+    uint64_t at, len;
+};
+
+/* Part of the registry's root: how the page in use is divided. */
+static struct {
+    struct hole *holes;
+    uint32_t max_rows, max_objects;
+} room;
+
+static void describe_process(struct fathom_page *page)
+{
+    page->pid = (int32_t)getpid();
+    page->rank = -1;
+    page->start_ns = fathom_mpit_clock();
+    gethostname(page->host, sizeof(page->host) - 1);
+    strncpy(page->program, program_invocation_short_name, sizeof(page->program) - 1);
+}
+
+static void lay_out(struct fathom_page *page, size_t len)
+{
+    /* In a page of the default length: 1092 rows and 2730 objects. */
+    room.max_rows = (uint32_t)(len / 32 / sizeof(struct fathom_page_row));
+    room.max_objects = (uint32_t)(len / 16 / sizeof(struct fathom_page_object));
+    page->len = len;
+    page->row_len = sizeof(struct fathom_page_row);
+    page->object_len = sizeof(struct fathom_page_object);
+    page->rows_at = (sizeof(*page) + LINE - 1) / LINE * LINE;
+    page->objects_at = page->rows_at + (uint64_t)room.max_rows * page->row_len;
+    page->words_at = page->objects_at + (uint64_t)room.max_objects * page->object_len;
+    page->words_at = (page->words_at + LINE - 1) / LINE * LINE;
+    page->used_len = page->words_at;
+    page->version = FATHOM_PAGE_VERSION;
+    describe_process(page);
+    /* Pairs with the acquire load of a reader from outside: all of the above is seen. */
+    __atomic_store_n(&page->magic, FATHOM_PAGE_MAGIC, __ATOMIC_RELEASE);
+}
+
+int fathom_mpit_page(void *page, size_t len)
+{
+    int rc = -1;
+
+    fm_mpit_lock();
+    if (page && !fm_mpit.page && len >= PAGE_MIN && (uintptr_t)page % LINE == 0) {
+        lay_out(page, len);
+        fm_mpit.page = page;
+        rc = 0;
+    }
+    fm_mpit_unlock();
+    return rc;
+}
+
+int fm_page_open(void)
+{
+    void *page;
+
+    if (fm_mpit.page) {
+        return 0;
+    }
+    page = mmap(NULL, FATHOM_PAGE_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        fm_mpit_warn("no memory for the page of variables: %s", strerror(errno));
+        return -1;
+    }
+    lay_out(page, FATHOM_PAGE_LEN);
+    fm_mpit.page = page;
+    return 0;
+}
+
+struct fathom_page *fathom_mpit_page_get(void)
+{
+    fm_mpit_lock();
+    fm_page_open();
+    fm_mpit_unlock();
+    return fm_mpit.page;
+}
+
+static uint64_t take_hole(uint64_t len)
+{
+    struct hole **link, *h;
+    uint64_t at;
+
+    for (link = &room.holes; (h = *link) != NULL; link = &h->next) {
+        if (h->len == len) {
+            at = h->at;
+            *link = h->next;
+            free(h);
+            return at;
+        }
+    }
+    return 0;
+}
+
+void *fm_page_take(size_t len)
+{
+    uint64_t rounded = (len + LINE - 1) / LINE * LINE, at;
+    struct fathom_page *page = fm_mpit.page;
+
+    at = take_hole(rounded);
+    if (!at) {
+        if (rounded > page->len - page->used_len) {
+            return NULL;
+        }
+        at = page->used_len;
+        page->used_len += rounded;
+    }
+    return memset((char *)page + at, 0, rounded);
+}
+
+void fm_page_give(void *block, size_t len)
+{
+    struct hole *h = malloc(sizeof(*h));
+
+    if (!h) {
+        return; /* the words are lost until the process ends */
+    }
+    h->at = fm_page_offset(block);
+    h->len = (len + LINE - 1) / LINE * LINE;
+    h->next = room.holes;
+    room.holes = h;
+}
+
+uint64_t fm_page_offset(const void *at)
+{
+    return (uint64_t)((const char *)at - (const char *)fm_mpit.page);
+}
+
+struct fathom_page_row *fm_page_row_new(const char *name, const char *unit)
+{
+    struct fathom_page *page = fm_mpit.page;
+    struct fathom_page_row *row;
+
+    if (page->n_rows >= room.max_rows) {
+        return NULL;
+    }
+    row = (struct fathom_page_row *)(void *)((char *)page + page->rows_at) + page->n_rows;
+    memset(row, 0, sizeof(*row));
+    strncpy(row->name, name, sizeof(row->name) - 1);
+    strncpy(row->unit, unit ? unit : "", sizeof(row->unit) - 1);
+    return row;
+}
+
+void fm_page_row_publish(void)
+{
+    /* Pairs with the acquire load of n_rows by a reader: the row is seen filled. */
+    __atomic_store_n(&fm_mpit.page->n_rows, fm_mpit.page->n_rows + 1, __ATOMIC_RELEASE);
+}
+
+struct fathom_page_object *fm_page_object_new(void)
+{
+    struct fathom_page *page = fm_mpit.page;
+    struct fathom_page_object *entries, *e;
+    uint32_t i;
+
+    entries = (struct fathom_page_object *)(void *)((char *)page + page->objects_at);
+    for (i = 0; i < page->n_objects; i++) {
+        if (entries[i].block == 0) {
+            return &entries[i];
+        }
+    }
+    if (page->n_objects >= room.max_objects) {
+        return NULL;
+    }
+    e = &entries[page->n_objects];
+    __atomic_store_n(&page->n_objects, page->n_objects + 1, __ATOMIC_RELEASE);
+    return e;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The root of the registry: who uses it, its locks, its warnings, its enumerations.
+ *
+ * Two counts keep it alive: n_users (MPI_Init and tools) the words and objects, n_tools (tools
+ * alone) the handles. When the last tool leaves, every handle ends; variables and their numbers
+ * stay until the process does, so a tool may come again, before MPI_Init and after MPI_Finalize as
+ * well.
+ */
+#include "mpit/mpit_internal.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mpit/mpit_live.h"
+
+struct fm_mpit fm_mpit = {
+    .enums = {.slot_len = sizeof(struct fm_enum), .kind = FM_SLOT_ENUM},
+};
+
+/* Guards fm_mpit and all that hangs from it; always taken after the host's lock. */
+static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void fm_mpit_lock(void)
+{
+    if (fm_mpit.host && fm_mpit.host->lock) {
+        fm_mpit.host->lock();
+    }
+    pthread_mutex_lock(&mutex);
+}
+
+void fm_mpit_unlock(void)
+{
+    pthread_mutex_unlock(&mutex);
+    if (fm_mpit.host && fm_mpit.host->unlock) {
+        fm_mpit.host->unlock();
+    }
+}
+
+int fathom_mpit_host(const struct fathom_host *host)
+{
+    if (!host || (fm_mpit.host && fm_mpit.host != host)) {
+        return -1;
+    }
+    fm_mpit.host = host;
+    return 0;
+}
+
+const char *fm_mpit_host_name(void)
+{
+    return fm_mpit.host && fm_mpit.host->name ? fm_mpit.host->name : "fathom";
+}
+
+void fm_mpit_env_name(char *out, size_t len, const char *name)
+{
+    size_t i;
+
+    snprintf(out, len, "%s_%s", fm_mpit_host_name(), name);
+    for (i = 0; out[i]; i++) {
+        out[i] = (char)toupper((unsigned char)out[i]);
+    }
+}
+
+void fm_mpit_warn(const char *format, ...)
+{
+    char text[1024];
+    va_list ap;
+
+    if (fm_mpit.host && fm_mpit.host->is_quiet && fm_mpit.host->is_quiet()) {
+        return;
+    }
+    va_start(ap, format);
+    vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    if (fm_mpit.host && fm_mpit.host->warn) {
+        fm_mpit.host->warn(text);
+        return;
+    }
+    fprintf(stderr, "%s: %s\n", fm_mpit_host_name(), text);
+}
+
+uint64_t fathom_mpit_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int fm_mpit_grow(void *array, int n, size_t elem_len)
+{
+    char *old, *bigger;
+
+    memcpy(&old, array, sizeof(old));
+    /* Powers of two: room is made when n reaches one. */
+    if (n == 0 || (n >= 8 && (n & (n - 1)) == 0)) {
+        size_t room = n == 0 ? 8 : (size_t)n * 2;
+
+        bigger = realloc(old, room * elem_len);
+        if (!bigger) {
+            return -1;
+        }
+        memcpy(array, &bigger, sizeof(bigger));
+        old = bigger;
+    }
+    memset(old + (size_t)n * elem_len, 0, elem_len);
+    return 0;
+}
+
+/* Called locked. The first user ever adds the tables; after that the set does not change. */
+static int first_start(void)
+{
+    if (fm_mpit.is_fixed) {
+        return 0;
+    }
+    if (!fm_mpit.is_started_once) {
+        fm_mpit.is_started_once = true;
+        fm_mpit_self_add();
+        if (fm_mpit.host && fm_mpit.host->start) {
+            fm_mpit.host->start();
+        }
+    }
+    fm_mpit_fix();
+    return fm_page_open();
+}
+
+int fathom_mpit_start(void)
+{
+    int rc;
+
+    fm_mpit_lock();
+    rc = first_start();
+    if (rc == 0) {
+        fm_mpit.n_users++;
+        if (fm_mpit.page->state == FATHOM_PAGE_EMPTY) {
+            fm_mpit.page->state = FATHOM_PAGE_STARTED;
+        }
+    }
+    fm_mpit_unlock();
+    return rc;
+}
+
+void fathom_mpit_stop(void)
+{
+    fm_mpit_lock();
+    if (fm_mpit.n_users > 0) {
+        fm_mpit.n_users--;
+    }
+    fm_mpit_unlock();
+}
+
+int fm_mpit_tool_start(void)
+{
+    int rc;
+
+    fm_mpit_lock();
+    rc = fathom_mpit_start();
+    if (rc == 0) {
+        atomic_fetch_add_explicit(&fm_mpit.n_tools, 1, memory_order_release);
+    }
+    fm_mpit_unlock();
+    return rc == 0 ? FM_T_OK : FM_T_CANNOT_INIT;
+}
+
+int fm_mpit_tool_stop(void)
+{
+    fm_mpit_lock();
+    if (!fm_mpit_is_ready()) {
+        fm_mpit_unlock();
+        return FM_T_NOT_INITIALIZED;
+    }
+    if (atomic_fetch_sub_explicit(&fm_mpit.n_tools, 1, memory_order_release) == 1) {
+        fm_event_finish();
+        fm_pvar_finish();
+        fm_session_finish();
+        fm_cvar_finish();
+    }
+    fathom_mpit_stop();
+    fm_mpit_unlock();
+    return FM_T_OK;
+}
+
+/* Called locked. */
+static uint64_t enum_handle(const struct fathom_enum *from, const struct fathom_event *event)
+{
+    struct fm_enum *e;
+    uint32_t i;
+
+    for (i = 0; (e = fm_slots_at(&fm_mpit.enums, i)) != NULL; i++) {
+        if (e->from == from && e->event == event) {
+            return fm_slots_value(&fm_mpit.enums, e);
+        }
+    }
+    e = fm_slots_take(&fm_mpit.enums);
+    if (!e) {
+        return 0;
+    }
+    e->name = from ? from->name : event->name;
+    e->from = from;
+    e->event = event;
+    fm_slots_publish(&fm_mpit.enums, e);
+    return fm_slots_value(&fm_mpit.enums, e);
+}
+
+uint64_t fm_enum_handle(const struct fathom_enum *from)
+{
+    return from ? enum_handle(from, NULL) : 0;
+}
+
+uint64_t fm_enum_handle_of_event(const struct fathom_event *event)
+{
+    return event->n_data > 0 ? enum_handle(NULL, event) : 0;
+}
+
+const struct fm_enum *fm_enum_find(uint64_t handle)
+{
+    return fm_slots_find(&fm_mpit.enums, handle);
+}
+
+int fm_enum_count(const struct fm_enum *e)
+{
+    return e->from ? e->from->n_items : e->event->n_data;
+}
+
+void fm_enum_item(const struct fm_enum *e, int i, int *out_value, const char **out_name)
+{
+    *out_value = e->from ? e->from->items[i].value : i;
+    *out_name = e->from ? e->from->items[i].name : e->event->data[i].name;
+}
+
+bool fm_enum_has(const struct fathom_enum *from, int64_t value)
+{
+    int i;
+
+    for (i = 0; i < from->n_items; i++) {
+        if (from->items[i].value == value) {
+            return true;
+        }
+    }
+    return false;
+}

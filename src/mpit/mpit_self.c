@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the registry tells of itself. Its words are moved with the registry's lock held, or
+ * atomically. */
+#include "mpit/mpit_live.h"
+
+#define WORD(member) offsetof(struct fm_mpit_words, member)
+
+static const struct fathom_cvar cvars[] = {
+    {.name = "mpit_event_queue",
+     .desc = "Events that can wait for a place where their callbacks may run; raise it when "
+             "mpit_events_dropped grows. Taken when the first event is registered.",
+     .unit = "events",
+     .type = FATHOM_UNSIGNED,
+     .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(queue_len),
+     .def = 1024,
+     .min = 16,
+     .max = 1 << 20},
+};
+
+static const struct fathom_pvar pvars[] = {
+    {.name = "mpit_sessions",
+     .desc = "Sessions of performance variables that exist now.",
+     .unit = "sessions",
+     .klass = FATHOM_LEVEL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .is_level = true,
+     .at = WORD(sessions)},
+    {.name = "mpit_handles",
+     .desc = "Handles of performance variables that exist now.",
+     .unit = "handles",
+     .klass = FATHOM_LEVEL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .is_level = true,
+     .at = WORD(handles)},
+    {.name = "mpit_handles_high",
+     .desc = "Most handles of performance variables at one time.",
+     .unit = "handles",
+     .klass = FATHOM_HIGHWATERMARK,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(handles)},
+    {.name = "mpit_registrations",
+     .desc = "Event registrations that exist now.",
+     .unit = "registrations",
+     .klass = FATHOM_LEVEL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .is_level = true,
+     .at = WORD(registrations)},
+    {.name = "mpit_events_raised",
+     .desc = "Events that were raised while a callback was registered for them.",
+     .unit = "events",
+     .klass = FATHOM_COUNTER,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(n_raised)},
+    {.name = "mpit_events_called",
+     .desc = "Callbacks of events that were called.",
+     .unit = "calls",
+     .klass = FATHOM_COUNTER,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(n_called)},
+    {.name = "mpit_events_waited",
+     .desc = "Events that had to wait for a place where their callback may run.",
+     .unit = "events",
+     .klass = FATHOM_COUNTER,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(n_waited)},
+    {.name = "mpit_events_dropped",
+     .desc = "Events that found the queue full, so that their callback was never called.",
+     .unit = "events",
+     .klass = FATHOM_COUNTER,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(n_dropped)},
+    {.name = "mpit_cvar_writes",
+     .desc = "Control variables that were given a value by MPI_T_cvar_write.",
+     .unit = "writes",
+     .klass = FATHOM_COUNTER,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(n_cvar_writes)},
+};
+
+static const struct fathom_event_item written_data[] = {
+    {.name = "cvar_index", .desc = "Number of the variable.", .type = FATHOM_INT},
+    {.name = "value",
+     .desc = "Its new value, a double by its bits, 0 for a string.",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
+};
+
+static const struct fathom_event events[] = {
+    {.name = "mpit_cvar_written",
+     .desc = "A control variable was given a value by MPI_T_cvar_write.",
+     .verbosity = FATHOM_TUNER_BASIC,
+     .at = WORD(on_cvar_written),
+     .data = written_data,
+     .n_data = 2},
+};
+
+static const struct fathom_category categories[] = {
+    {.name = "mpit", .desc = "The registry itself: what tools hold and what became of events."},
+};
+
+const struct fathom_table fm_mpit_vars = {
+    .room = "mpit",
+    .block_len = sizeof(struct fm_mpit_words),
+    .cvars = cvars,
+    .n_cvars = sizeof(cvars) / sizeof(cvars[0]),
+    .pvars = pvars,
+    .n_pvars = sizeof(pvars) / sizeof(pvars[0]),
+    .events = events,
+    .n_events = sizeof(events) / sizeof(events[0]),
+    .categories = categories,
+    .n_categories = 1,
+};
+
+static struct fm_mpit_words spare;
+struct fm_mpit_words *fm_mpit_words = &spare;
+
+void fm_mpit_self_add(void)
+{
+    void *block;
+
+    if (fathom_mpit_add(&fm_mpit_vars, &block) == 0) {
+        fm_mpit_words = block;
+    }
+}
+
+void fm_mpit_cvar_written(int index, uint64_t value)
+{
+    uint64_t values[2] = {(uint64_t)index, value};
+
+    fathom_word_add(&fm_mpit_words->n_cvar_writes, 1);
+    if (__atomic_load_n(&fm_mpit_words->on_cvar_written, __ATOMIC_RELAXED)) {
+        fathom_mpit_emit(&events[0], fm_mpit_words, NULL, values);
+    }
+}
