@@ -502,57 +502,6 @@
     X(MPI_Status_set_error) \
     X(MPI_Status_set_source) \
     X(MPI_Status_set_tag) \
-    X(MPI_T_category_changed) \
-    X(MPI_T_category_get_categories) \
-    X(MPI_T_category_get_cvars) \
-    X(MPI_T_category_get_events) \
-    X(MPI_T_category_get_index) \
-    X(MPI_T_category_get_info) \
-    X(MPI_T_category_get_num) \
-    X(MPI_T_category_get_num_events) \
-    X(MPI_T_category_get_pvars) \
-    X(MPI_T_cvar_get_index) \
-    X(MPI_T_cvar_get_info) \
-    X(MPI_T_cvar_get_num) \
-    X(MPI_T_cvar_handle_alloc) \
-    X(MPI_T_cvar_handle_free) \
-    X(MPI_T_cvar_read) \
-    X(MPI_T_cvar_write) \
-    X(MPI_T_enum_get_info) \
-    X(MPI_T_enum_get_item) \
-    X(MPI_T_event_callback_get_info) \
-    X(MPI_T_event_callback_set_info) \
-    X(MPI_T_event_copy) \
-    X(MPI_T_event_get_index) \
-    X(MPI_T_event_get_info) \
-    X(MPI_T_event_get_num) \
-    X(MPI_T_event_get_source) \
-    X(MPI_T_event_get_timestamp) \
-    X(MPI_T_event_handle_alloc) \
-    X(MPI_T_event_handle_free) \
-    X(MPI_T_event_handle_get_info) \
-    X(MPI_T_event_handle_set_info) \
-    X(MPI_T_event_read) \
-    X(MPI_T_event_register_callback) \
-    X(MPI_T_event_set_dropped_handler) \
-    X(MPI_T_finalize) \
-    X(MPI_T_init_thread) \
-    X(MPI_T_pvar_get_index) \
-    X(MPI_T_pvar_get_info) \
-    X(MPI_T_pvar_get_num) \
-    X(MPI_T_pvar_handle_alloc) \
-    X(MPI_T_pvar_handle_free) \
-    X(MPI_T_pvar_read) \
-    X(MPI_T_pvar_readreset) \
-    X(MPI_T_pvar_reset) \
-    X(MPI_T_pvar_session_create) \
-    X(MPI_T_pvar_session_free) \
-    X(MPI_T_pvar_start) \
-    X(MPI_T_pvar_stop) \
-    X(MPI_T_pvar_write) \
-    X(MPI_T_source_get_info) \
-    X(MPI_T_source_get_num) \
-    X(MPI_T_source_get_timestamp) \
     X(MPI_Test) \
     X(MPI_Test_cancelled) \
     X(MPI_Testall) \
