@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "core/object/handle.h"
 
 struct fm_attrs; /* the attributes of one object; NULL is an empty one */
