@@ -2,9 +2,10 @@
 /*
  * Collectives (MPI-5.0 chapter 6): entry, choice of algorithm, and the algorithms behind it.
  *
- * Arguments are checked. Counts are MPI_Count, sendbuf or recvbuf may be MPI_IN_PLACE where the
- * standard allows it. Messages travel in the communicator's collective space with the tag of the
- * call's number, so that calls cannot mix.
+ * A call is described by one struct fm_coll, the same for blocking, nonblocking and persistent
+ * forms and for the v and w variants. Arguments are checked by the caller (core/api). Messages
+ * travel in the communicator's collective space with the tag of the call's number, so that calls
+ * cannot mix.
  */
 #pragma once
 
@@ -14,24 +15,83 @@
 
 extern const struct fathom_table fm_coll_vars;
 
-/* One side of a collective: count elements of a type at buf. */
+enum fm_coll_kind {
+    FM_COLL_BARRIER,
+    FM_COLL_BCAST,
+    FM_COLL_REDUCE,
+    FM_COLL_ALLREDUCE,
+    FM_COLL_GATHER,
+    FM_COLL_SCATTER,
+    FM_COLL_ALLGATHER,
+    FM_COLL_ALLTOALL,
+    FM_COLL_REDUCE_SCATTER,
+    FM_COLL_SCAN,
+    FM_COLL_EXSCAN,
+    FM_COLL_COUNT
+};
+
+/* One side of a point: count elements of a type at buf. */
 struct fm_buf {
     void *buf;
     MPI_Count count;
     struct fm_dtype *dtype;
 };
 
-/* Take the block of fm_coll_vars. */
+/*
+ * One side of a collective: a buffer with a block per rank, or one block. Without `counts` all
+ * blocks are alike and lie one behind the other.
+ */
+struct fm_side {
+    void *buf; /* or MPI_IN_PLACE where the standard allows it */
+    MPI_Count count;
+    struct fm_dtype *dtype;
+    const void *counts;             /* v: int or MPI_Count per rank */
+    const void *displs;             /* v: int or MPI_Aint per rank, in extents; w: in bytes */
+    struct fm_dtype *const *dtypes; /* w: per rank */
+    bool is_large;                  /* counts are MPI_Count, displs MPI_Aint */
+};
+
+struct fm_coll {
+    enum fm_coll_kind kind;
+    struct fm_comm *comm;
+    struct fm_side send;
+    struct fm_side recv; /* bcast: the buffer; reductions: result, count and type of both */
+    struct fm_op *op;
+    int root;
+    bool is_varying; /* a v or w form; the counts may be known at the root only */
+};
+
+/* Take the block of fm_coll_vars (NULL: no registry). */
 void fm_coll_init(void *words);
 
+/* Blocking. 0, a failure, or a positive MPI error class. */
+int fm_coll_run(const struct fm_coll *c);
+/* What other rooms need, blocking. `data` and `recv` may not be MPI_IN_PLACE, sendbuf may. */
 int fm_barrier(struct fm_comm *comm);
 int fm_bcast(const struct fm_buf *data, int root, struct fm_comm *comm);
-int fm_reduce(const void *sendbuf, const struct fm_buf *recv, struct fm_op *op, int root,
-              struct fm_comm *comm);
 int fm_allreduce(const void *sendbuf, const struct fm_buf *recv, struct fm_op *op,
                  struct fm_comm *comm);
 int fm_gather(const struct fm_buf *send, const struct fm_buf *recv, int root, struct fm_comm *comm);
-int fm_scatter(const struct fm_buf *send, const struct fm_buf *recv, int root,
-               struct fm_comm *comm);
 int fm_allgather(const struct fm_buf *send, const struct fm_buf *recv, struct fm_comm *comm);
-int fm_alltoall(const struct fm_buf *send, const struct fm_buf *recv, struct fm_comm *comm);
+
+FM_INLINE MPI_Count fm_side_count(const struct fm_side *s, int i)
+{
+    if (!s->counts) {
+        return s->count;
+    }
+    return s->is_large ? ((const MPI_Count *)s->counts)[i] : ((const int *)s->counts)[i];
+}
+
+/* The block of rank i. */
+FM_INLINE struct fm_buf fm_side_block(const struct fm_side *s, int i)
+{
+    struct fm_buf b = {s->buf, fm_side_count(s, i), s->dtypes ? s->dtypes[i] : s->dtype};
+    MPI_Count unit = s->dtypes ? 1 : b.dtype->extent;
+    MPI_Count at = i * s->count;
+
+    if (s->displs) {
+        at = s->is_large ? ((const MPI_Aint *)s->displs)[i] : ((const int *)s->displs)[i];
+    }
+    b.buf = (char *)s->buf + at * unit;
+    return b;
+}

@@ -181,6 +181,9 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
     if (words->on_created) {
         emit(EV_CREATED, comm);
     }
+    if (fm_root.comm_changed) {
+        fm_root.comm_changed(comm, true);
+    }
     *out_comm = comm;
     return 0;
 }
@@ -194,6 +197,9 @@ void fm_comm_unref(struct fm_comm *comm)
     words->n_freed++;
     if (words->on_freed) {
         emit(EV_FREED, comm);
+    }
+    if (fm_root.comm_changed) {
+        fm_root.comm_changed(comm, false);
     }
     if (comm->on_gone) {
         comm->on_gone(comm);

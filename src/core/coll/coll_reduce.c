@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reduce, allreduce, reduce_scatter.
+ *
+ * All of them keep the order of operands (rank 0 leftmost), so that they serve operations that do
+ * not commute: a partial result always covers consecutive ranks, and what stands on the left is
+ * applied from the left. Since both partners of an exchange apply the same operands in the same
+ * order, all ranks of an allreduce get the same bits.
+ */
+#include "core/coll/coll_algo.h"
+
+struct fm_buf fm_coll_contribution(const struct fm_coll *c)
+{
+    const void *from = c->send.buf == MPI_IN_PLACE ? c->recv.buf : c->send.buf;
+
+    return fm_buf_of(from, c->recv.count, c->recv.dtype);
+}
+
+struct fm_accu fm_accu_begin(struct fm_sched *s, const struct fm_coll *c)
+{
+    struct fm_accu a = {fm_step_temp_typed(s, c->recv.count, c->recv.dtype),
+                        fm_step_temp_typed(s, c->recv.count, c->recv.dtype)};
+
+    fm_step_copy(s, a.mine, fm_coll_contribution(c));
+    return a;
+}
+
+void fm_accu_combine(struct fm_sched *s, struct fm_accu *a, struct fm_op *op, bool other_is_left)
+{
+    struct fm_buf swap = a->mine;
+
+    if (other_is_left) {
+        fm_step_apply(s, op, a->other.buf, a->mine);
+        return;
+    }
+    fm_step_apply(s, op, a->mine.buf, a->other);
+    a->mine = a->other;
+    a->other = swap;
+}
+
+static struct fm_buf result_of(const struct fm_coll *c)
+{
+    return fm_buf_of(c->recv.buf, c->recv.count, c->recv.dtype);
+}
+
+/* Up a binomial tree. With an operation that does not commute the tree hangs at rank 0, which hands
+   the result to the root. */
+void fm_algo_reduce_binomial(struct fm_sched *s, const struct fm_coll *c)
+{
+    int size = c->comm->size, rank = c->comm->rank;
+    int top = c->op->is_commutative ? c->root : 0;
+    int rel = (rank - top + size) % size;
+    struct fm_accu a = fm_accu_begin(s, c);
+
+    for (int bit = 1; bit < size; bit *= 2) {
+        if (rel & bit) {
+            fm_step_send(s, a.mine, (rel - bit + top) % size);
+            fm_step_fence(s);
+            break;
+        }
+        if (rel + bit < size) {
+            fm_step_recv(s, a.other, (rel + bit + top) % size);
+            fm_step_fence(s);
+            fm_accu_combine(s, &a, c->op, false);
+        }
+    }
+    if (top != c->root && rank == top) {
+        fm_step_send(s, a.mine, c->root);
+    } else if (top != c->root && rank == c->root) {
+        fm_step_recv(s, result_of(c), top);
+    } else if (rank == c->root) {
+        fm_step_copy(s, result_of(c), a.mine);
+    }
+    fm_step_fence(s);
+}
+
+/*
+ * The first 2 * (size - pof2) ranks join in pairs, so that pof2 ranks take part in what follows:
+ * the odd one of a pair goes on with number rank / 2, the even one gets -1.
+ */
+static int fold(struct fm_sched *s, const struct fm_coll *c, struct fm_accu *a, int pof2)
+{
+    int rank = c->comm->rank, n_pairs = c->comm->size - pof2;
+
+    if (rank >= 2 * n_pairs) {
+        return rank - n_pairs;
+    }
+    if (rank % 2 == 0) {
+        fm_step_send(s, a->mine, rank + 1);
+        fm_step_fence(s);
+        return -1;
+    }
+    fm_step_recv(s, a->other, rank - 1);
+    fm_step_fence(s);
+    fm_accu_combine(s, a, c->op, true);
+    return rank / 2;
+}
+
+/* The rank that goes by a number after fold(). */
+static int unfolded(const struct fm_coll *c, int number, int pof2)
+{
+    int n_pairs = c->comm->size - pof2;
+
+    return number < n_pairs ? 2 * number + 1 : number + n_pairs;
+}
+
+/* The odd one of each pair tells the even one the result. */
+static void unfold(struct fm_sched *s, const struct fm_coll *c, struct fm_buf result, int pof2)
+{
+    int rank = c->comm->rank;
+
+    if (rank >= 2 * (c->comm->size - pof2)) {
+        return;
+    }
+    if (rank % 2 == 0) {
+        fm_step_recv(s, result, rank + 1);
+    } else {
+        fm_step_send(s, result, rank - 1);
+    }
+    fm_step_fence(s);
+}
+
+/* log2(p) exchanges of the whole vector: for short ones. */
+void fm_algo_allreduce_doubling(struct fm_sched *s, const struct fm_coll *c)
+{
+    int pof2 = fm_pof2_below(c->comm->size);
+    struct fm_accu a = fm_accu_begin(s, c);
+    int me = fold(s, c, &a, pof2);
+
+    for (int bit = 1; me >= 0 && bit < pof2; bit *= 2) {
+        int other = unfolded(c, me ^ bit, pof2);
+
+        fm_step_exchange(s, a.mine, other, a.other, other);
+        fm_accu_combine(s, &a, c->op, (me & bit) != 0);
+    }
+    if (me >= 0) {
+        fm_step_copy(s, result_of(c), a.mine);
+        fm_step_fence(s);
+        unfold(s, c, a.mine, pof2);
+    } else {
+        unfold(s, c, result_of(c), pof2);
+    }
+}
+
+/* A run of elements. */
+struct run {
+    MPI_Count at, n;
+};
+
+static struct run half_of(struct run r, bool upper)
+{
+    MPI_Count low = r.n - r.n / 2;
+
+    return upper ? (struct run){r.at + low, r.n / 2} : (struct run){r.at, low};
+}
+
+static struct fm_buf part(struct fm_buf b, struct run r)
+{
+    return fm_buf_part(b, r.at, r.n);
+}
+
+/* As fm_accu_combine() for a part; the result is always in `mine`. */
+static void combine_part(struct fm_sched *s, struct fm_accu *a, struct fm_op *op, struct run r,
+                         bool other_is_left)
+{
+    struct fm_buf mine = part(a->mine, r), other = part(a->other, r);
+
+    if (other_is_left) {
+        fm_step_apply(s, op, other.buf, mine);
+        return;
+    }
+    fm_step_apply(s, op, mine.buf, other);
+    fm_step_copy(s, mine, other);
+}
+
+/* This rank's part in a reduction by halves. */
+struct halves {
+    int me, pof2;        /* number after fold(), and how many numbers there are */
+    int n;               /* steps made */
+    struct run runs[32]; /* what was in hand before each step, and after the last */
+};
+
+/* Exchange halves with ever farther numbers: afterwards this one holds the whole result for a
+   pof2-th of the vector, runs[n]. */
+static void halve(struct fm_sched *s, const struct fm_coll *c, struct fm_accu *a, struct halves *h)
+{
+    struct run r = {0, c->recv.count};
+
+    h->n = 0;
+    for (int bit = 1; bit < h->pof2; bit *= 2) {
+        bool upper = (h->me & bit) != 0;
+        struct run keep = half_of(r, upper), give = half_of(r, !upper);
+        int other = unfolded(c, h->me ^ bit, h->pof2);
+
+        h->runs[h->n++] = r;
+        fm_step_exchange(s, part(a->mine, give), other, part(a->other, keep), other);
+        combine_part(s, a, c->op, keep, upper);
+        r = keep;
+    }
+    h->runs[h->n] = r;
+}
+
+/* What the partner of step k - 1 holds when this rank holds runs[k]. */
+static struct run of_partner(const struct halves *h, int k)
+{
+    return half_of(h->runs[k - 1], !(h->me & (1 << (k - 1))));
+}
+
+/* Halve the vector while reducing, then gather it (Rabenseifner): each rank sends about twice the
+   vector, however many ranks there are. For long ones. */
+void fm_algo_allreduce_halving(struct fm_sched *s, const struct fm_coll *c)
+{
+    struct halves h = {.pof2 = fm_pof2_below(c->comm->size)};
+    struct fm_accu a = fm_accu_begin(s, c);
+
+    h.me = fold(s, c, &a, h.pof2);
+    if (h.me < 0) {
+        unfold(s, c, result_of(c), h.pof2);
+        return;
+    }
+    halve(s, c, &a, &h);
+    for (int k = h.n; k > 0; k--) {
+        int other = unfolded(c, h.me ^ (1 << (k - 1)), h.pof2);
+
+        fm_step_exchange(s, part(a.mine, h.runs[k]), other, part(a.mine, of_partner(&h, k)), other);
+    }
+    fm_step_copy(s, result_of(c), a.mine);
+    fm_step_fence(s);
+    unfold(s, c, a.mine, h.pof2);
+}
+
+/* The parts go to one number only: of two partners the one that differs from the top hands over all
+   that it has, and leaves. */
+static void gather_parts(struct fm_sched *s, const struct fm_coll *c, struct fm_buf whole, int top,
+                         const struct halves *h)
+{
+    for (int k = h->n; k > 0; k--) {
+        int bit = 1 << (k - 1);
+        int other = unfolded(c, h->me ^ bit, h->pof2);
+
+        if ((h->me ^ top) & bit) {
+            fm_step_send(s, part(whole, h->runs[k]), other);
+            fm_step_fence(s);
+            return;
+        }
+        fm_step_recv(s, part(whole, of_partner(h, k)), other);
+        fm_step_fence(s);
+    }
+}
+
+void fm_algo_reduce_halving(struct fm_sched *s, const struct fm_coll *c)
+{
+    struct halves h = {.pof2 = fm_pof2_below(c->comm->size)};
+    int rank = c->comm->rank, n_pairs = c->comm->size - h.pof2;
+    /* A root that fold() sends away gets the result from its partner. */
+    bool root_is_out = c->root < 2 * n_pairs && c->root % 2 == 0;
+    int speaker = root_is_out ? c->root + 1 : c->root;
+    struct fm_accu a = fm_accu_begin(s, c);
+
+    h.me = fold(s, c, &a, h.pof2);
+    if (h.me >= 0) {
+        halve(s, c, &a, &h);
+        gather_parts(s, c, a.mine, speaker < 2 * n_pairs ? speaker / 2 : speaker - n_pairs, &h);
+    }
+    if (rank == c->root && root_is_out) {
+        fm_step_recv(s, result_of(c), speaker);
+    } else if (rank == c->root) {
+        fm_step_copy(s, result_of(c), a.mine);
+    } else if (rank == speaker && root_is_out) {
+        fm_step_send(s, a.mine, c->root);
+    }
+    fm_step_fence(s);
+}
+
+/* The whole vector of a reduce_scatter: its blocks lie one behind the other (MPI-5.0 6.10). */
+static MPI_Count before(const struct fm_side *side, int rank)
+{
+    MPI_Count n = 0;
+
+    for (int i = 0; i < rank; i++) {
+        n += fm_side_count(side, i);
+    }
+    return n;
+}
+
+static struct fm_buf own_block(const struct fm_coll *c)
+{
+    return fm_buf_of(c->recv.buf, fm_side_count(&c->recv, c->comm->rank), c->recv.dtype);
+}
+
+/* Reduce to rank 0, which scatters: keeps the order of operands. */
+void fm_algo_reduce_scatter_by_reduce(struct fm_sched *s, const struct fm_coll *c)
+{
+    int size = c->comm->size, rank = c->comm->rank;
+    MPI_Count total = before(&c->recv, size);
+    struct fm_coll reduce = *c;
+
+    reduce.kind = FM_COLL_REDUCE;
+    reduce.root = 0;
+    reduce.send.buf = fm_coll_contribution(c).buf;
+    reduce.recv = (struct fm_side){.count = total, .dtype = c->recv.dtype};
+    if (rank == 0) {
+        reduce.recv.buf = fm_step_temp_typed(s, total, c->recv.dtype).buf;
+    }
+    fm_algo_reduce_binomial(s, &reduce);
+    if (rank == 0) {
+        struct fm_buf whole = fm_buf_of(reduce.recv.buf, total, c->recv.dtype);
+        MPI_Count at = fm_side_count(&c->recv, 0);
+
+        for (int i = 1; i < size; i++) {
+            fm_step_send(s, fm_buf_part(whole, at, fm_side_count(&c->recv, i)), i);
+            at += fm_side_count(&c->recv, i);
+        }
+        fm_step_copy(s, own_block(c), fm_buf_part(whole, 0, fm_side_count(&c->recv, 0)));
+    } else {
+        fm_step_recv(s, own_block(c), 0);
+    }
+    fm_step_fence(s);
+}
+
+/* Everyone sends each block straight to its owner: for long vectors and operations that commute. */
+void fm_algo_reduce_scatter_pairwise(struct fm_sched *s, const struct fm_coll *c)
+{
+    int size = c->comm->size, rank = c->comm->rank;
+    MPI_Count n = fm_side_count(&c->recv, rank);
+    struct fm_buf all = fm_coll_contribution(c);
+    struct fm_accu a = {fm_step_temp_typed(s, n, c->recv.dtype),
+                        fm_step_temp_typed(s, n, c->recv.dtype)};
+
+    all.count = before(&c->recv, size);
+    fm_step_copy(s, a.mine, fm_buf_part(all, before(&c->recv, rank), n));
+    for (int far = 1; far < size; far++) {
+        int to = (rank + far) % size;
+        struct fm_buf out = fm_buf_part(all, before(&c->recv, to), fm_side_count(&c->recv, to));
+
+        fm_step_exchange(s, out, to, a.other, (rank - far + size) % size);
+        fm_accu_combine(s, &a, c->op, true);
+    }
+    fm_step_copy(s, own_block(c), a.mine);
+}

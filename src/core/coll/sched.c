@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Live schedules: memory, steps, and messages at the fences. */
+#include "core/coll/sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/dtype/pack.h"
+#include "core/p2p/progress.h"
+#include "core/p2p/recv.h"
+#include "core/p2p/send.h"
+#include "util/status.h"
+
+/* One piece of temporary memory. */
+struct fm_temp {
+    struct fm_temp *next;
+    char bytes[] FM_ALIGNED(16);
+};
+
+void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
+{
+    s->comm = comm;
+    s->tag = (int)(comm->coll_seq++ & INT32_MAX);
+    s->rc = 0;
+    s->is_live = is_live;
+    s->is_stuck = false;
+    s->n_steps = 0;
+    s->n_room = FM_SCHED_INLINE_STEPS;
+    s->steps = s->small_steps;
+    s->temps = NULL;
+    s->small_used = 0;
+}
+
+static void drop_references(struct fm_sched *s)
+{
+    for (int i = 0; i < s->n_steps; i++) {
+        const struct fm_step *step = &s->steps[i];
+
+        fm_dtype_unref(step->to.dtype);
+        fm_dtype_unref(step->from.dtype);
+        fm_op_unref(step->op);
+    }
+}
+
+int fm_sched_finish(struct fm_sched *s)
+{
+    struct fm_temp *next;
+
+    if (s->is_live) {
+        fm_step_fence(s);
+    } else {
+        drop_references(s);
+    }
+    for (struct fm_temp *t = s->is_stuck ? NULL : s->temps; t; t = next) {
+        next = t->next;
+        free(t);
+    }
+    if (s->steps != s->small_steps) {
+        free(s->steps);
+    }
+    return s->rc;
+}
+
+static void fail(struct fm_sched *s, int rc)
+{
+    if (s->rc == 0) {
+        s->rc = rc;
+    }
+}
+
+void *fm_step_temp(struct fm_sched *s, MPI_Count len)
+{
+    size_t want = ((size_t)len + 15) & ~(size_t)15;
+    struct fm_temp *t;
+
+    if (s->rc != 0) {
+        return NULL;
+    }
+    fm_assert(len >= 0); /* the entry has seen to it */
+    if (want <= sizeof(s->small) - s->small_used) {
+        s->small_used += want;
+        return s->small + s->small_used - want;
+    }
+    t = malloc(sizeof(*t) + want);
+    if (!t) {
+        fail(s, fm_fail(-FM_E_NOMEM, "no memory for the %lld bytes that a collective needs aside",
+                        (long long)len));
+        return NULL;
+    }
+    t->next = s->temps;
+    s->temps = t;
+    return t->bytes;
+}
+
+struct fm_buf fm_step_temp_typed(struct fm_sched *s, MPI_Count count, struct fm_dtype *t)
+{
+    MPI_Count stretch = t->extent < 0 ? -t->extent : t->extent;
+    MPI_Count len = 0, low = t->true_lb;
+    char *room;
+
+    if (count > 0) {
+        len = t->true_extent + (count - 1) * stretch;
+        low += t->extent < 0 ? (count - 1) * t->extent : 0;
+    }
+    room = fm_step_temp(s, len);
+    return fm_buf_of(room ? room - low : NULL, count, t);
+}
+
+static struct fm_step *add(struct fm_sched *s, enum fm_step_kind kind)
+{
+    struct fm_step *step;
+
+    if (s->rc != 0) {
+        return NULL;
+    }
+    if (s->n_steps == s->n_room) {
+        size_t len = (size_t)s->n_steps * sizeof(*step);
+        bool is_small = s->steps == s->small_steps;
+        struct fm_step *steps = realloc(is_small ? NULL : s->steps, 2 * len);
+
+        if (!steps) {
+            fail(s, fm_fail(-FM_E_NOMEM, "no memory for the steps of a collective"));
+            return NULL;
+        }
+        if (is_small) {
+            memcpy(steps, s->steps, len);
+        }
+        s->steps = steps;
+        s->n_room *= 2;
+    }
+    step = &s->steps[s->n_steps++];
+    memset(step, 0, sizeof(*step));
+    step->kind = kind;
+    return step;
+}
+
+static struct fm_dtype *hold(const struct fm_sched *s, struct fm_dtype *t)
+{
+    return s->is_live ? t : fm_object_ref(t);
+}
+
+static void add_message(struct fm_sched *s, enum fm_step_kind kind, struct fm_buf what, int peer)
+{
+    struct fm_step *step = add(s, kind);
+
+    if (step) {
+        step->peer = peer;
+        step->to = what;
+        hold(s, what.dtype);
+    }
+}
+
+void fm_step_send(struct fm_sched *s, struct fm_buf what, int peer)
+{
+    add_message(s, FM_STEP_SEND, what, peer);
+}
+
+void fm_step_recv(struct fm_sched *s, struct fm_buf what, int peer)
+{
+    add_message(s, FM_STEP_RECV, what, peer);
+}
+
+void fm_step_copy(struct fm_sched *s, struct fm_buf to, struct fm_buf from)
+{
+    struct fm_step *step;
+
+    if (s->is_live) {
+        if (s->rc == 0) {
+            fm_copy_typed(to.buf, to.count, to.dtype, from.buf, from.count, from.dtype);
+        }
+        return;
+    }
+    step = add(s, FM_STEP_COPY);
+    if (step) {
+        step->to = to;
+        step->from = from;
+        hold(s, to.dtype);
+        hold(s, from.dtype);
+    }
+}
+
+void fm_step_apply(struct fm_sched *s, struct fm_op *op, const void *in, struct fm_buf inout)
+{
+    struct fm_step *step;
+
+    if (s->is_live) {
+        if (s->rc == 0) {
+            fm_op_apply(op, in, inout.buf, inout.count, inout.dtype);
+        }
+        return;
+    }
+    step = add(s, FM_STEP_APPLY);
+    if (step) {
+        step->to = inout;
+        step->from.buf = (void *)in;
+        step->op = fm_object_ref(op);
+        hold(s, inout.dtype);
+    }
+}
+
+static struct fm_msg message(const struct fm_sched *s, const struct fm_step *step)
+{
+    return (struct fm_msg){.buf = step->to.buf,
+                           .count = step->to.count,
+                           .dtype = step->to.dtype,
+                           .peer = step->peer,
+                           .tag = s->tag,
+                           .comm = s->comm,
+                           .space = FM_SPACE_COLL};
+}
+
+static int start(const struct fm_sched *s, struct fm_step *step)
+{
+    struct fm_msg m = message(s, step);
+
+    return step->kind == FM_STEP_RECV ? fm_irecv(&m, &step->req)
+                                      : fm_isend(&m, FM_SEND_STANDARD, &step->req);
+}
+
+/* After a failure: nothing may write into our memory any more. */
+static void take_back(struct fm_sched *s, struct fm_step *step)
+{
+    struct fm_request *r = step->req;
+
+    if (!r->is_done && r->ops->cancel) {
+        r->ops->cancel(r);
+    }
+    s->is_stuck = s->is_stuck || !r->is_done;
+    fm_request_unref(r);
+}
+
+static void exchange_all(struct fm_sched *s)
+{
+    for (int i = 0; i < s->n_steps && s->rc == 0; i++) {
+        fail(s, start(s, &s->steps[i]));
+    }
+    for (int i = 0; i < s->n_steps; i++) {
+        struct fm_step *step = &s->steps[i];
+
+        if (!step->req) {
+            continue;
+        }
+        if (s->rc == 0) {
+            fail(s, fm_wait(step->req, NULL));
+            s->is_stuck = s->rc < 0;
+        } else {
+            take_back(s, step);
+        }
+        step->req = NULL;
+    }
+}
+
+static void run_live(struct fm_sched *s)
+{
+    struct fm_msg a, b;
+
+    switch (s->n_steps) {
+    case 0:
+        return;
+    case 1:
+        a = message(s, &s->steps[0]);
+        s->rc =
+            s->steps[0].kind == FM_STEP_RECV ? fm_recv(&a, NULL) : fm_send(&a, FM_SEND_STANDARD);
+        return;
+    case 2:
+        if (s->steps[0].kind == FM_STEP_RECV && s->steps[1].kind == FM_STEP_SEND) {
+            a = message(s, &s->steps[1]);
+            b = message(s, &s->steps[0]);
+            s->rc = fm_sendrecv(&a, &b, NULL);
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    exchange_all(s);
+}
+
+void fm_step_fence(struct fm_sched *s)
+{
+    if (!s->is_live) {
+        if (s->n_steps > 0 && s->steps[s->n_steps - 1].kind != FM_STEP_FENCE) {
+            add(s, FM_STEP_FENCE);
+        }
+        return;
+    }
+    if (s->rc == 0) {
+        run_live(s);
+    }
+    s->n_steps = 0;
+}

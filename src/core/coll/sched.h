@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Schedules: a collective as steps, so that each algorithm is written once for blocking,
+ * nonblocking and persistent calls.
+ *
+ * An algorithm calls fm_step_...() in the order in which things must happen on this rank. Sends and
+ * receives between two fences run at the same time; a fence waits for them. Local steps (copy,
+ * apply) happen in program order and must not touch what a send or receive since the last fence
+ * uses. No step's outcome steers an algorithm, therefore the same calls may be
+ *   - live: local steps are done at once, messages at the next fence (blocking collectives: nothing
+ *     is recorded, one message or exchange between two fences needs no request), or
+ *   - recorded, to be run by progress, once or many times.
+ *
+ * The first failure is kept in `rc`; later steps do nothing. Temporary memory lives as long as the
+ * schedule.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "core/coll/coll.h"
+
+struct fm_request;
+
+#define FM_SCHED_INLINE_STEPS 8
+#define FM_SCHED_INLINE_BYTES 512
+
+enum fm_step_kind { FM_STEP_SEND, FM_STEP_RECV, FM_STEP_COPY, FM_STEP_APPLY, FM_STEP_FENCE };
+
+struct fm_step {
+    enum fm_step_kind kind;
+    int peer;           /* send, recv */
+    struct fm_buf to;   /* recv, copy, apply (inout); send: what is sent */
+    struct fm_buf from; /* copy, apply: only buf */
+    struct fm_op *op;
+    struct fm_request *req; /* under way */
+};
+
+struct fm_sched {
+    struct fm_comm *comm;
+    int tag;
+    int rc;
+    bool is_live;
+    bool is_stuck; /* a message could not be taken back: temporary memory must stay */
+    int n_steps, n_room;
+    struct fm_step *steps;
+    struct fm_temp *temps;
+    size_t small_used;
+    struct fm_step small_steps[FM_SCHED_INLINE_STEPS];
+    char small[FM_SCHED_INLINE_BYTES] FM_ALIGNED(16);
+};
+
+/* A schedule for the next collective call on comm: takes the call's tag. */
+void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live);
+/* Does what a live one has still to do; frees all that it holds. Returns the first failure. */
+int fm_sched_finish(struct fm_sched *s);
+
+/* `peer` is a rank of comm other than the caller's. */
+void fm_step_send(struct fm_sched *s, struct fm_buf what, int peer);
+void fm_step_recv(struct fm_sched *s, struct fm_buf what, int peer);
+/* From one typed buffer to another of the same signature; must not overlap. */
+void fm_step_copy(struct fm_sched *s, struct fm_buf to, struct fm_buf from);
+/* inout = in op inout */
+void fm_step_apply(struct fm_sched *s, struct fm_op *op, const void *in, struct fm_buf inout);
+void fm_step_fence(struct fm_sched *s);
+
+/* A send and a receive at the same time, then a fence. */
+FM_INLINE void fm_step_exchange(struct fm_sched *s, struct fm_buf send, int dest,
+                                struct fm_buf recv, int source)
+{
+    fm_step_recv(s, recv, source);
+    fm_step_send(s, send, dest);
+    fm_step_fence(s);
+}
+
+/* len bytes, aligned to 16; NULL (and rc set) when memory is out: steps are no-ops then. */
+void *fm_step_temp(struct fm_sched *s, MPI_Count len);
+/* Room for count elements of a type in its own layout; .buf is where displacement 0 is. */
+struct fm_buf fm_step_temp_typed(struct fm_sched *s, MPI_Count count, struct fm_dtype *t);
+
+FM_INLINE struct fm_buf fm_buf_of(const void *buf, MPI_Count count, struct fm_dtype *dtype)
+{
+    return (struct fm_buf){.buf = (void *)buf, .count = count, .dtype = dtype};
+}
+
+FM_INLINE struct fm_buf fm_buf_bytes(const void *buf, MPI_Count len)
+{
+    return fm_buf_of(buf, len, fm_dtype_byte());
+}
+
+/* Elements [from, from + count) of a buffer. */
+FM_INLINE struct fm_buf fm_buf_part(struct fm_buf b, MPI_Count from, MPI_Count count)
+{
+    return fm_buf_of((char *)b.buf + from * b.dtype->extent, count, b.dtype);
+}
