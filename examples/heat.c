@@ -5,11 +5,12 @@
  *     heat IN.pgm OUT.png [STEPS]
  *
  * IN.pgm is a greyscale picture (Netpbm P2 or P5): how hot each point of the plate is at the start.
- * Points that are white in it are heaters and stay hot; the rim stays as it is. OUT.png shows the plate after
- * STEPS steps (default 2000).
+ * Points that are white in it are heaters and stay hot; the rim stays as it is. OUT.png shows the
+ * plate after STEPS steps (default 2000).
  *
- * Per step each rank swaps one row with each neighbour (nonblocking) and computes its own inner rows
- * meanwhile; every 100 steps all agree on how much still changes, and the last ones stop early.
+ * Per step each rank swaps one row with each neighbour (nonblocking) and computes its own inner
+ * rows meanwhile; every 100 steps all agree on how much still changes, and the last ones stop
+ * early.
  */
 #include <mpi.h>
 
@@ -21,7 +22,7 @@
 
 struct plate {
     int width, height; /* of the whole picture */
-    int first, rows;   /* this rank's strip; rows 0 and rows + 1 of the arrays are the neighbours' */
+    int first, rows; /* this rank's strip; rows 0 and rows + 1 of the arrays are the neighbours' */
     double *now, *next;
     unsigned char *is_fixed;
 };
@@ -123,8 +124,8 @@ static void share_out(struct plate *p, const double *picture, int rank, int size
             size_t i = (size_t)y * w + (size_t)x;
             int row = p->first + y - 1;
 
-            p->is_fixed[i] = x == 0 || x == p->width - 1 || row == 0 || row == p->height - 1 ||
-                             p->now[i] >= 1.0;
+            p->is_fixed[i] =
+                x == 0 || x == p->width - 1 || row == 0 || row == p->height - 1 || p->now[i] >= 1.0;
         }
     }
     memcpy(p->next, p->now, sizeof(double) * (size_t)(p->rows + 2) * w);
@@ -144,8 +145,8 @@ static double step_rows(struct plate *p, int from, int to)
             if (p->is_fixed[i]) {
                 continue;
             }
-            change = 0.25 * (p->now[i - 1] + p->now[i + 1] + p->now[i - w] + p->now[i + w]) -
-                     p->now[i];
+            change =
+                0.25 * (p->now[i - 1] + p->now[i + 1] + p->now[i - w] + p->now[i + w]) - p->now[i];
             p->next[i] = p->now[i] + change;
             most = fabs(change) > most ? fabs(change) : most;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the benchmark programs share. They include nothing but mpi.h and libc, so that the same source is
- * measured on every MPI. One output format, a line per figure, printed by rank 0:
+ * What the benchmark programs share. They include nothing but mpi.h and libc, so that the same
+ * source is measured on every MPI. One output format, a line per figure, printed by rank 0:
  *
  *     NAME PARAMETER VALUE UNIT          e.g.  latency 8 172.4 ns
  */
@@ -52,7 +52,8 @@ static inline int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The lower quartile: what the machine does when it is left alone, without trusting a single sample. */
+/* The lower quartile: what the machine does when it is left alone, without trusting a single
+ * sample. */
 static inline double quiet(double *samples, int n)
 {
     qsort(samples, (size_t)n, sizeof(*samples), by_value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a ping-pong costs with other entries in front: DEPTH posted receives, or unexpected messages, with
- * other tags, that were there first.
+ * What a ping-pong costs with other entries in front: DEPTH posted receives, or unexpected
+ * messages, with other tags, that were there first.
  */
 #include "../harness/bench.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end; with an argument also the memory of a rank (proportional share, mean over ranks). */
+/* Start and end; with an argument also the memory of a rank (proportional share, mean). */
 #include "../harness/bench.h"
 
 static double pss_kib(void)

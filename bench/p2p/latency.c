@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ping-pong of two ranks: half a round trip, for sizes given as arguments (default 0 B to 4 MiB). */
+/* Ping-pong of two ranks: half a round trip, for the sizes given (default 0 B to 4 MiB). */
 #include "../harness/bench.h"
 
 enum { N_BATCHES = 21 };

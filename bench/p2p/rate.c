@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages a second from rank 0 to rank 1: windows of 64 nonblocking ones, and blocking ones back to back. */
+/* Messages a second from rank 0 to rank 1: windows of 64 nonblocking ones, and blocking ones back
+ * to back. */
 #include "../harness/bench.h"
 
 enum { N_BATCHES = 21, WINDOW = 64, ROUNDS = 300 };

@@ -26,8 +26,6 @@ def check(message):
         yield 'the subject ends with a full stop'
     if len(lines) > 1 and lines[1]:
         yield 'the line below the subject is not empty'
-    yield from (f'line {n} has more than 100 columns' for n, line in enumerate(lines, 1)
-                if len(line) > 100)
     if TRAILER.search(message):
         yield f'a trailer: {TRAILER.search(message)[0]}'
     if FORBIDDEN.search(message):

@@ -86,6 +86,8 @@ def check_objects(root, build):
             return SKIPPED
         if source.startswith(API) and re.search(r'-flto\b(?!.*-fno-lto)', command):
             faults.append(f'{source}: compiled with LTO, which makes the weak MPI_ names strong')
+        if '-flto' in command:
+            continue  # such an object has no code yet, and its symbols are of another kind
         faults += [f'{source}: {text}' for text in check_symbols(source, path, inlines)]
         for flags, section, name in symbols(path):
             name = re.sub(r'\.\d+$', '', name)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the programs of test/mpi share: a check that names the place and ends the job, and random numbers that
-   are the same everywhere. Includes nothing but mpi.h and libc, so that they run on any MPI. */
+/* What the programs of test/mpi share: a check that names the place and ends the job, and random
+   numbers that are the same everywhere. Includes nothing but mpi.h and libc, so that they run on
+   any MPI. */
 #ifndef TEST_MPI_CHECK_H
 #define TEST_MPI_CHECK_H
 

@@ -11,8 +11,10 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
+#include "core/dtype/dtype.h"
 #include "core/object/info.h"
 
 /* Integers below are for predefined handles (20.3.3). */
@@ -76,6 +78,130 @@ int PMPI_Abi_get_info(MPI_Info *info)
     return rc;
 }
 FM_ALIAS(Abi_get_info)
+
+/*
+ * What the library knows of Fortran (20.4.1): the sizes of its datatypes, which are those of the
+ * usual compilers, and which of the optional ones it has. As it knows, it can not be told.
+ */
+static const struct fortran_row {
+    const char *key;
+    MPI_Datatype type;
+    bool is_size; /* the key asks for the size, not whether there is such a type */
+} fortran_rows[] = {
+    {"mpi_logical_size", MPI_LOGICAL, true},
+    {"mpi_integer_size", MPI_INTEGER, true},
+    {"mpi_real_size", MPI_REAL, true},
+    {"mpi_double_precision_size", MPI_DOUBLE_PRECISION, true},
+    {"mpi_logical1_supported", MPI_LOGICAL1, false},
+    {"mpi_logical2_supported", MPI_LOGICAL2, false},
+    {"mpi_logical4_supported", MPI_LOGICAL4, false},
+    {"mpi_logical8_supported", MPI_LOGICAL8, false},
+    {"mpi_logical16_supported", MPI_LOGICAL16, false},
+    {"mpi_integer1_supported", MPI_INTEGER1, false},
+    {"mpi_integer2_supported", MPI_INTEGER2, false},
+    {"mpi_integer4_supported", MPI_INTEGER4, false},
+    {"mpi_integer8_supported", MPI_INTEGER8, false},
+    {"mpi_integer16_supported", MPI_INTEGER16, false},
+    {"mpi_real2_supported", MPI_REAL2, false},
+    {"mpi_real4_supported", MPI_REAL4, false},
+    {"mpi_real8_supported", MPI_REAL8, false},
+    {"mpi_real16_supported", MPI_REAL16, false},
+    {"mpi_complex4_supported", MPI_COMPLEX4, false},
+    {"mpi_complex8_supported", MPI_COMPLEX8, false},
+    {"mpi_complex16_supported", MPI_COMPLEX16, false},
+    {"mpi_complex32_supported", MPI_COMPLEX32, false},
+    {"mpi_double_complex_supported", MPI_DOUBLE_COMPLEX, false},
+};
+
+static int make_fortran_info(struct fm_info **out_info)
+{
+    struct fm_info *info = fm_info_create();
+    int rc = info ? 0 : -FM_E_NOMEM;
+
+    for (size_t i = 0; i < FM_ARRAY_LEN(fortran_rows) && rc == 0; i++) {
+        const struct fortran_row *r = &fortran_rows[i];
+        const struct fm_dtype *t = fm_dtype_get(r->type);
+
+        rc = r->is_size ? set_size(info, r->key, (size_t)t->size)
+                        : fm_info_set(info, r->key, t ? "true" : "false");
+    }
+    if (rc) {
+        fm_info_unref(info);
+        return rc;
+    }
+    *out_info = info;
+    return 0;
+}
+
+int PMPI_Abi_get_fortran_info(MPI_Info *info)
+{
+    static const char call[] = "MPI_Abi_get_fortran_info";
+    struct fm_info *made;
+    int rc;
+
+    if (fm_root.phase != FM_PHASE_RUNNING) {
+        return fm_raise_handle(FM_KIND_DTYPE, call, MPI_LOGICAL, "MPI");
+    }
+    if (!info) {
+        return fm_raise(NULL, call, MPI_ERR_ARG, "info is NULL: pass its address");
+    }
+    FM_ENTER();
+    rc = make_fortran_info(&made);
+    if (rc) {
+        rc = fm_raise_status(NULL, call, rc);
+    } else {
+        *info = fm_handle_of(made);
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Abi_get_fortran_info)
+
+int PMPI_Abi_set_fortran_info(MPI_Info info)
+{
+    return fm_raise(NULL, "MPI_Abi_set_fortran_info", MPI_ERR_ABI,
+                    "the sizes of the Fortran types are known and fixed: "
+                    "MPI_Abi_get_fortran_info tells them");
+}
+FM_ALIAS(Abi_set_fortran_info)
+
+/* The operations on logicals (MPI_LAND and so on) write 1 and 0, as the usual compilers do. */
+int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
+                                  int *is_set)
+{
+    static const char call[] = "MPI_Abi_get_fortran_booleans";
+    const unsigned one = 1;
+    size_t at;
+
+    if (fm_root.phase != FM_PHASE_RUNNING) {
+        return fm_raise_handle(FM_KIND_DTYPE, call, MPI_LOGICAL, "MPI");
+    }
+    if (!logical_true || !logical_false || !is_set) {
+        return fm_raise(NULL, call, MPI_ERR_ARG, "a NULL pointer: pass three addresses");
+    }
+    if (logical_size != 1 && logical_size != 2 && logical_size != 4 && logical_size != 8 &&
+        logical_size != 16) {
+        return fm_raise(NULL, call, MPI_ERR_ARG,
+                        "logical_size is %d: logicals of Fortran have 1, 2, 4, 8 or 16 bytes",
+                        logical_size);
+    }
+    /* The least byte of 1 is where the machine has it. */
+    at = *(const char *)&one ? 0 : (size_t)logical_size - 1;
+    memset(logical_true, 0, (size_t)logical_size);
+    memset(logical_false, 0, (size_t)logical_size);
+    ((char *)logical_true)[at] = 1;
+    *is_set = 1;
+    return MPI_SUCCESS;
+}
+FM_ALIAS(Abi_get_fortran_booleans)
+
+int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
+{
+    return fm_raise(NULL, "MPI_Abi_set_fortran_booleans", MPI_ERR_ABI,
+                    "the values of .true. and .false. are known and fixed: "
+                    "MPI_Abi_get_fortran_booleans tells them");
+}
+FM_ALIAS(Abi_set_fortran_booleans)
 
 /* The integer of a handle of this kind; 0 when it is no handle (20.4.5). */
 static int handle_to_int(enum fm_kind kind, const char *call, const char *argument,

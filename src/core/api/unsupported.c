@@ -23,10 +23,6 @@
 
 /* clang-format off */
 #define ROWS(X) \
-    X(MPI_Abi_get_fortran_booleans) \
-    X(MPI_Abi_get_fortran_info) \
-    X(MPI_Abi_set_fortran_booleans) \
-    X(MPI_Abi_set_fortran_info) \
     X(MPI_Abort) \
     X(MPI_Accumulate) \
     X(MPI_Accumulate_c) \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first thing that a user of MPI_T writes (the example of MPI-5.0 15.3.6): list the name of every control
- * variable. MPI itself is never initialized. Prints one name a line; fails when there are none.
+ * The first thing that a user of MPI_T writes (the example of MPI-5.0 15.3.6): list the name of
+ * every control variable. MPI itself is never initialized. Prints one name a line; fails when there
+ * are none.
  */
 #include <mpi.h>
 

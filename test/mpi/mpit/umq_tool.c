@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tool of the standard's chapter (the second example of MPI-5.0 15.3.7): by PMPI it wraps MPI_Init,
- * MPI_Recv and MPI_Finalize and looks at MPI_T_UMQ_LENGTH of MPI_COMM_WORLD at every MPI_Recv. Behind it an
- * application that lets a known number of messages queue up, so that what the tool sees can be checked.
+ * The tool of the standard's chapter (the second example of MPI-5.0 15.3.7): by PMPI it wraps
+ * MPI_Init, MPI_Recv and MPI_Finalize and looks at MPI_T_UMQ_LENGTH of MPI_COMM_WORLD at every
+ * MPI_Recv. Behind it an application that lets a known number of messages queue up, so that what
+ * the tool sees can be checked.
  */
 #include "../check.h"
 
@@ -18,8 +19,8 @@ static int seen[64], n_seen, n_over;
 
 int MPI_Init(int *argc, char ***argv)
 {
-    int err, num, i, index, namelen, verbosity, varclass, bind, threadsup, readonly, continuous, atomic,
-        count;
+    int err, num, i, index, namelen, verbosity, varclass, bind, threadsup, readonly, continuous,
+        atomic, count;
     char name[18];
     MPI_Comm comm;
     MPI_Datatype datatype;

@@ -3,10 +3,10 @@
  * Ten thousand messages of random size and tag between all ranks, in disorder.
  *
  * Three communicators, one per way to receive: exact and any-source mixed (by tag), any-tag, and
- * both wildcards. Every rank replays every sender's plan, so it knows what it must get. Receives are
- * posted in random order, many at a time; sends are standard and synchronous. Checked: each byte; that
- * along the order of posting the messages of one (communicator, source, tag) come in the order of sending; that
- * nothing is left over.
+ * both wildcards. Every rank replays every sender's plan, so it knows what it must get. Receives
+ * are posted in random order, many at a time; sends are standard and synchronous. Checked: each
+ * byte; that along the order of posting the messages of one (communicator, source, tag) come in the
+ * order of sending; that nothing is left over.
  */
 #include "../check.h"
 

@@ -2,8 +2,8 @@
 /* A token of every size class goes round the ring; contents, source, tag and count are checked. */
 #include "../check.h"
 
-static const int lengths[] = {0, 1, 7, 8, 63, 64, 65, 1000, 4096, 8192, 16384, 65536, 65537, 1 << 20,
-                              (5 << 20) + 3};
+static const int lengths[] = {0,    1,    7,     8,     63,    64,      65,           1000,
+                              4096, 8192, 16384, 65536, 65537, 1 << 20, (5 << 20) + 3};
 
 static unsigned char byte_at(int length, int i)
 {
