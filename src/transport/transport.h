@@ -86,8 +86,8 @@ struct fm_sleep {
 struct fm_transport_ops {
     const char *name; /* "ofi", "shm" */
 
-    /* End the transport and every endpoint of it. Waits until what was accepted has left. NULL is
-     * fine. */
+    /* End the transport and every endpoint of it. Waits until what was accepted has left; delivers
+     * nothing any more. Transfers that did not end are ended with -FM_E_CANCELLED. NULL is fine. */
     void (*close)(struct fm_transport *tp);
 
     /* Write this process's address (at most FM_ADDRESS_MAX bytes) and its length. */
@@ -110,7 +110,7 @@ struct fm_transport_ops {
      * The same in two steps, for bodies that are made in place (packing): reserve() gives room for
      * a message of at most len bytes, 16-byte aligned; commit() sends the first len bytes of it. No
      * other call on this transport in between. A reserved room is always committed; len 0 gives it
-     * back unsent.
+     * back unsent. commit() never answers FM_AGAIN.
      */
     int (*reserve)(struct fm_ep *ep, size_t len, void **out_room);
     int (*commit)(struct fm_ep *ep, void *room, size_t len);
@@ -155,9 +155,10 @@ struct fm_ep {
 /* What open functions are told. */
 struct fm_transport_args {
     struct fm_sink sink;
-    int self;        /* process index of this process */
-    int n_procs;     /* processes of the job at start */
-    const char *tag; /* names the job: separates jobs of one user on one host */
+    int self;         /* process index of this process */
+    int n_procs;      /* processes of the job at start */
+    const char *tag;  /* names the job: separates jobs of one user on one host */
+    bool is_one_host; /* every process of the job is on this host */
 };
 
 /* 0 if every slot is filled and the limits make sense, else -FM_E_INTERNAL and the reason. */

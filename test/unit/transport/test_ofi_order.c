@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Streams: whatever order messages come in, they leave in the order of their numbers. */
+#include "transport/ofi/ofi_order.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+static struct fm_ofi_order order;
+
+static void setup(void)
+{
+    ck_assert_int_eq(fm_ofi_order_init(&order), 0);
+}
+
+static void teardown(void)
+{
+    fm_ofi_order_finish(&order);
+}
+
+static uint32_t draw(uint64_t *state, uint32_t n)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % n;
+}
+
+/* As the transport does it: message `seq` of `id` has come; returns how many leave, checked. */
+static int come(uint64_t id, uint32_t seq)
+{
+    struct fm_ofi_stream *s = fm_ofi_order_find(&order, id);
+    struct fm_ofi_early *e;
+    uint32_t expect = s->next;
+    int n = 0;
+
+    if (seq != s->next) {
+        ck_assert_int_eq(fm_ofi_order_keep(&order, s, seq, &seq, sizeof(seq)), 0);
+        return 0;
+    }
+    s->next++;
+    n++;
+    while ((e = fm_ofi_order_take(&order, id))) {
+        uint32_t got;
+
+        memcpy(&got, e->data, sizeof(got));
+        ck_assert_uint_eq(got, ++expect);
+        ck_assert_uint_eq(e->len, sizeof(got));
+        free(e);
+        n++;
+    }
+    return n;
+}
+
+START_TEST(any_order_becomes_the_right_one)
+{
+    enum { N_STREAMS = 40, N = 500, WINDOW = 24 };
+    uint32_t window[N_STREAMS][WINDOW], begun[N_STREAMS] = {0};
+    uint32_t held[N_STREAMS] = {0};
+    uint64_t random = 5;
+    int n_left = 0;
+
+    for (int turn = 0; turn < 4 * N_STREAMS * N; turn++) {
+        uint32_t k = draw(&random, N_STREAMS), pick;
+
+        while (held[k] < WINDOW && begun[k] < N) {
+            window[k][held[k]++] = begun[k]++;
+        }
+        if (!held[k]) {
+            continue;
+        }
+        pick = draw(&random, held[k]);
+        n_left += come(UINT64_C(77) + k, window[k][pick]);
+        window[k][pick] = window[k][--held[k]];
+    }
+    ck_assert_int_eq(n_left, N_STREAMS * N);
+    ck_assert_uint_eq(order.early_len, 0);
+    ck_assert_uint_eq(order.n_used, N_STREAMS);
+    ck_assert_uint_gt(order.n_early, 1000);
+}
+END_TEST
+
+START_TEST(numbers_wrap_around)
+{
+    struct fm_ofi_stream *s = fm_ofi_order_find(&order, 9);
+
+    s->next = UINT32_MAX - 1;
+    ck_assert_int_eq(come(9, 0), 0);
+    ck_assert_int_eq(come(9, UINT32_MAX), 0);
+    ck_assert_int_eq(come(9, UINT32_MAX - 1), 3);
+}
+END_TEST
+
+START_TEST(what_no_peer_sends_is_refused)
+{
+    struct fm_ofi_stream *s = fm_ofi_order_find(&order, 3);
+    char x = 'x';
+
+    ck_assert_ptr_null(fm_ofi_order_find(&order, 0));
+    s->next = 10;
+    ck_assert_int_eq(fm_ofi_order_keep(&order, s, 9, &x, 1), -FM_E_PROTO);
+    ck_assert_int_eq(fm_ofi_order_keep(&order, s, 12, &x, 1), 0);
+    ck_assert_int_eq(fm_ofi_order_keep(&order, s, 12, &x, 1), -FM_E_PROTO);
+    ck_assert_int_eq(fm_ofi_order_keep(&order, s, 13, &x, FM_OFI_EARLY_MAX), -FM_E_PROTO);
+    ck_assert_ptr_null(fm_ofi_order_take(&order, 3));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ofi_order");
+    TCase *tc = tcase_create("order");
+    SRunner *runner;
+    int n_failed;
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, any_order_becomes_the_right_one);
+    tcase_add_test(tc, numbers_wrap_around);
+    tcase_add_test(tc, what_no_peer_sends_is_refused);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
