@@ -302,17 +302,17 @@ void fm_dtype_unref(struct fm_dtype *t)
     struct fm_dtype *dead = NULL;
 
     if (t && --t->head.refs == 0) {
-        t->next_dead = NULL;
+        t->link = NULL;
         dead = t;
     }
     while (dead) {
         t = dead;
-        dead = t->next_dead;
+        dead = t->link;
         for (MPI_Count i = 0; t->env && i < t->env->n_types; i++) {
             struct fm_dtype *part = t->env->types[i];
 
-            if (--part->head.refs == 0) {
-                part->next_dead = dead;
+            if (part && --part->head.refs == 0) {
+                part->link = dead;
                 dead = part;
             }
         }

@@ -59,9 +59,9 @@ struct fm_dtype_pair {
 
 struct fm_dtype {
     struct fm_object head;
-    struct fm_dtype *next_dead; /* while it is being freed */
-    MPI_Count size;             /* bytes of data in one element */
-    MPI_Count extent;           /* distance of elements */
+    struct fm_dtype *link; /* next one that is being freed, or next unnamed predefined type */
+    MPI_Count size;        /* bytes of data in one element */
+    MPI_Count extent;      /* distance of elements */
     MPI_Count lb;
     MPI_Count true_lb;
     MPI_Count true_extent;
@@ -70,7 +70,10 @@ struct fm_dtype {
     bool is_contig;
     bool is_committed;
     bool is_predefined;
-    uint8_t basic; /* enum fm_basic: of elem */
+    bool has_markers; /* lb and extent were given, not calculated from the data */
+    uint8_t basic;    /* enum fm_basic: of elem */
+    uint8_t ext_len;  /* predefined: bytes of one element in external32 (MPI-5.0 14.5.2) */
+    uint32_t depth;   /* levels of mixed types, this one included */
     /* The predefined type that all its data is made of (itself, if predefined); NULL: mixed. */
     const struct fm_dtype *elem;
     const struct fm_dtype_prog *prog;
@@ -87,7 +90,11 @@ struct fm_dtype {
 int fm_dtype_init(void);
 void fm_dtype_finish(void);
 
+/* Drop a reference. Parts live as long as the types made of them. NULL is fine. */
 void fm_dtype_unref(struct fm_dtype *t);
+
+/* Make it ready for communication. 0, or -FM_E_NOMEM. Twice is fine. */
+int fm_dtype_commit(struct fm_dtype *t);
 
 /* MPI_BYTE and MPI_PACKED, for what the library sends itself. */
 struct fm_dtype *fm_dtype_byte(void);

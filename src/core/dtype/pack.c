@@ -302,6 +302,7 @@ void fm_pack_begin(struct fm_pack *p, const void *buf, MPI_Count count, const st
     p->at = 0;
     p->len = count * t->size;
     p->leaf = NULL;
+    p->is_leaf_top = false;
     if (p->len > 0 && !t->is_contig) {
         fm_dtype_prog_loop(&p->top, count, t->extent, t->prog);
     }
