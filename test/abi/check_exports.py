@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-OTHERS = re.compile(r'(fathom_|MPIR_)\w+')
+# AddressSanitizer marks each exported variable with a symbol of its own.
+OTHERS = re.compile(r'(__odr_asan\.)?(fathom_|MPIR_)\w+')
 NEEDS = re.compile(r'(libc|libm|libdl|librt|libpthread|libgcc_s|ld-linux[-\w]*)\.so'
                    r'|lib(a|ub|t|l)san\.so|libclang_rt')
 

@@ -46,18 +46,27 @@ def is_mutable(flags, section):
         re.match(r'\.(data|bss|tdata|tbss)\b|\*COM\*', section)
 
 
-def says_why(tree, source, name):
-    """Does a comment stand on the definition of this state, or above its paragraph?"""
-    f = next(f for f in tree.files if f.path == source)
-    code, text = f.code.splitlines(), f.text.splitlines()
-    for n, line in enumerate(code):
-        if not re.match(rf'\s*[a-zA-Z_}}][\w\s*]*?\b{name}\b\s*(\[.*\])?\s*(=|;|__attribute__)', line):
+def has_comment(f, pattern):
+    """Does a comment stand on a line of this form, or above its paragraph?"""
+    text = f.text.splitlines()
+    for n, line in enumerate(f.code.splitlines()):
+        if not re.match(pattern, line):
             continue
         while n >= 0 and text[n].strip() not in ('', '{', '}'):
             if re.search(r'/\*|\*/', text[n]):
                 return True
             n -= 1
     return False
+
+
+def says_why(tree, source, name):
+    """State is explained where it is defined, or, if others see it, where a header declares it."""
+    f = next(f for f in tree.files if f.path == source)
+    end = rf'\b{name}\b\s*(\[.*\])?\s*(=|;|__attribute__)'
+    if has_comment(f, r'\s*[a-zA-Z_}][\w\s*]*?' + end):
+        return True
+    return any(h.is_header and has_comment(h, r'\s*extern\b[\w\s*()]*?' + end)
+               for h in tree.files)
 
 
 def check_symbols(source, path, inlines):
