@@ -29,38 +29,23 @@
     X(MPI_Add_error_class) \
     X(MPI_Add_error_code) \
     X(MPI_Add_error_string) \
-    X(MPI_Allgather) \
-    X(MPI_Allgather_c) \
     X(MPI_Allgather_init) \
     X(MPI_Allgather_init_c) \
-    X(MPI_Allgatherv) \
-    X(MPI_Allgatherv_c) \
     X(MPI_Allgatherv_init) \
     X(MPI_Allgatherv_init_c) \
     X(MPI_Alloc_mem) \
-    X(MPI_Allreduce) \
-    X(MPI_Allreduce_c) \
     X(MPI_Allreduce_init) \
     X(MPI_Allreduce_init_c) \
-    X(MPI_Alltoall) \
-    X(MPI_Alltoall_c) \
     X(MPI_Alltoall_init) \
     X(MPI_Alltoall_init_c) \
-    X(MPI_Alltoallv) \
-    X(MPI_Alltoallv_c) \
     X(MPI_Alltoallv_init) \
     X(MPI_Alltoallv_init_c) \
-    X(MPI_Alltoallw) \
-    X(MPI_Alltoallw_c) \
     X(MPI_Alltoallw_init) \
     X(MPI_Alltoallw_init_c) \
     X(MPI_Attr_delete) \
     X(MPI_Attr_get) \
     X(MPI_Attr_put) \
-    X(MPI_Barrier) \
     X(MPI_Barrier_init) \
-    X(MPI_Bcast) \
-    X(MPI_Bcast_c) \
     X(MPI_Bcast_init) \
     X(MPI_Bcast_init_c) \
     X(MPI_Bsend) \
@@ -135,8 +120,6 @@
     X(MPI_Errhandler_free) \
     X(MPI_Error_class) \
     X(MPI_Error_string) \
-    X(MPI_Exscan) \
-    X(MPI_Exscan_c) \
     X(MPI_Exscan_init) \
     X(MPI_Exscan_init_c) \
     X(MPI_Fetch_and_op) \
@@ -231,12 +214,8 @@
     X(MPI_Finalize) \
     X(MPI_Finalized) \
     X(MPI_Free_mem) \
-    X(MPI_Gather) \
-    X(MPI_Gather_c) \
     X(MPI_Gather_init) \
     X(MPI_Gather_init_c) \
-    X(MPI_Gatherv) \
-    X(MPI_Gatherv_c) \
     X(MPI_Gatherv_init) \
     X(MPI_Gatherv_init_c) \
     X(MPI_Get) \
@@ -412,18 +391,12 @@
     X(MPI_Recv_c) \
     X(MPI_Recv_init) \
     X(MPI_Recv_init_c) \
-    X(MPI_Reduce) \
-    X(MPI_Reduce_c) \
     X(MPI_Reduce_init) \
     X(MPI_Reduce_init_c) \
     X(MPI_Reduce_local) \
     X(MPI_Reduce_local_c) \
-    X(MPI_Reduce_scatter) \
-    X(MPI_Reduce_scatter_block) \
-    X(MPI_Reduce_scatter_block_c) \
     X(MPI_Reduce_scatter_block_init) \
     X(MPI_Reduce_scatter_block_init_c) \
-    X(MPI_Reduce_scatter_c) \
     X(MPI_Reduce_scatter_init) \
     X(MPI_Reduce_scatter_init_c) \
     X(MPI_Register_datarep) \
@@ -446,16 +419,10 @@
     X(MPI_Rsend_c) \
     X(MPI_Rsend_init) \
     X(MPI_Rsend_init_c) \
-    X(MPI_Scan) \
-    X(MPI_Scan_c) \
     X(MPI_Scan_init) \
     X(MPI_Scan_init_c) \
-    X(MPI_Scatter) \
-    X(MPI_Scatter_c) \
     X(MPI_Scatter_init) \
     X(MPI_Scatter_init_c) \
-    X(MPI_Scatterv) \
-    X(MPI_Scatterv_c) \
     X(MPI_Scatterv_init) \
     X(MPI_Scatterv_init_c) \
     X(MPI_Send) \

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of the arguments of collectives (MPI-5.0 chapter 6). */
+#include "core/api/coll_args.h"
+
+#include <stdlib.h>
+
+/* One call while it is being prepared. */
+struct call {
+    const struct fm_coll_args *a;
+    struct fm_coll c;
+    struct fm_dtype **dtypes; /* w: of both sides */
+};
+
+#define RAISE(k, klass, ...) fm_raise((k)->c.comm, (k)->a->call, klass, __VA_ARGS__)
+
+static bool has_root(enum fm_coll_kind kind)
+{
+    return kind == FM_COLL_BCAST || kind == FM_COLL_REDUCE || kind == FM_COLL_GATHER ||
+           kind == FM_COLL_SCATTER;
+}
+
+static bool is_reduction(enum fm_coll_kind kind)
+{
+    return kind == FM_COLL_REDUCE || kind == FM_COLL_ALLREDUCE || kind == FM_COLL_REDUCE_SCATTER ||
+           kind == FM_COLL_SCAN || kind == FM_COLL_EXSCAN;
+}
+
+static int find_type(const struct call *k, MPI_Datatype handle, const char *side,
+                     struct fm_dtype **out_type)
+{
+    struct fm_dtype *t = fm_dtype_get(handle);
+
+    if (!t) {
+        return fm_raise_handle(FM_KIND_DTYPE, k->a->call, handle, side);
+    }
+    if (!t->is_committed) {
+        return RAISE(k, MPI_ERR_TYPE, "%s is not committed: call MPI_Type_commit first", side);
+    }
+    *out_type = t;
+    return MPI_SUCCESS;
+}
+
+/* Counts of n blocks; *out_has_data tells whether there is any byte. */
+static int check_counts(const struct call *k, const struct fm_side *s, int n, const char *side,
+                        bool *out_has_data)
+{
+    *out_has_data = false;
+    for (int i = 0; i < n; i++) {
+        MPI_Count count = fm_side_count(s, i);
+
+        if (count < 0 && s->counts) {
+            return RAISE(k, MPI_ERR_COUNT, "%scounts[%d] is %lld, it must not be negative", side, i,
+                         (long long)count);
+        }
+        if (count < 0) {
+            return RAISE(k, MPI_ERR_COUNT, "%scount is %lld, it must not be negative", side,
+                         (long long)count);
+        }
+        *out_has_data =
+            *out_has_data || (count > 0 && (s->dtypes ? s->dtypes[i] : s->dtype)->size > 0);
+    }
+    return MPI_SUCCESS;
+}
+
+static int find_types(struct call *k, const struct fm_side_args *in, struct fm_side *s,
+                      const char *name)
+{
+    struct fm_dtype **to = k->dtypes + (s == &k->c.recv ? k->c.comm->size : 0);
+    int rc = MPI_SUCCESS;
+
+    if (!k->dtypes) {
+        return find_type(k, in->type, name, &s->dtype);
+    }
+    if (!in->types) {
+        return RAISE(k, MPI_ERR_ARG, "%ss is NULL: pass an array with a type per rank", name);
+    }
+    for (int i = 0; rc == MPI_SUCCESS && i < k->c.comm->size; i++) {
+        rc = find_type(k, in->types[i], name, &to[i]);
+    }
+    s->dtypes = to;
+    s->dtype = to[0];
+    return rc;
+}
+
+/* How messages call the arguments of a side. */
+struct names {
+    const char *prefix, *type, *buf;
+};
+
+static struct names names_of(const struct call *k, bool is_send)
+{
+    switch (k->a->kind) {
+    case FM_COLL_BCAST:
+        return (struct names){"", "datatype", "buffer"};
+    case FM_COLL_REDUCE_SCATTER:
+        return (struct names){"recv", "datatype", "recvbuf"};
+    default:
+        break;
+    }
+    if (is_reduction(k->a->kind)) {
+        return (struct names){"", "datatype", "recvbuf"};
+    }
+    return is_send ? (struct names){"send", "sendtype", "sendbuf"}
+                   : (struct names){"recv", "recvtype", "recvbuf"};
+}
+
+/* A side that counts on this rank; `is_per_rank`: it has a block per rank. */
+static int take_side(struct call *k, const struct fm_side_args *in, struct fm_side *s,
+                     bool is_per_rank)
+{
+    struct names names = names_of(k, s == &k->c.send);
+    bool has_arrays = k->a->is_varying && is_per_rank, has_data;
+    int rc;
+
+    if (has_arrays && (!in->counts || (!in->displs && !is_reduction(k->a->kind)))) {
+        return RAISE(k, MPI_ERR_ARG, "%s is NULL: pass an array with an element per rank",
+                     in->counts ? "displs" : "counts");
+    }
+    rc = find_types(k, in, s, names.type);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    s->buf = (void *)in->buf;
+    s->count = in->count;
+    s->counts = in->counts;
+    s->displs = in->displs;
+    s->is_large = k->a->is_large;
+    rc = check_counts(k, s, has_arrays ? k->c.comm->size : 1, names.prefix, &has_data);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    /* NULL is MPI_BOTTOM, which only derived types with absolute addresses make sense of. */
+    if (!s->buf && has_data && !s->dtypes && s->dtype->is_predefined) {
+        return RAISE(k, MPI_ERR_BUFFER, "%s is NULL but there is data to hold", names.buf);
+    }
+    return MPI_SUCCESS;
+}
+
+static int refuse_in_place(const struct call *k, const char *buf)
+{
+    return RAISE(k, MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which is not allowed here", buf);
+}
+
+/* Is there any byte in the first block, or in all of them where they differ? */
+static bool has_data(const struct call *k)
+{
+    const struct fm_side *s = &k->c.recv;
+    int n = s->counts ? k->c.comm->size : 1;
+
+    for (int i = 0; i < n; i++) {
+        if (fm_side_count(s, i) > 0 && (s->dtypes ? s->dtypes[i] : s->dtype)->size > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Buffers of one call must not overlap (MPI-5.0 6.2). Only the plain case is refused. */
+static int check_alias(const struct call *k)
+{
+    if (k->c.send.buf && k->c.send.buf == k->c.recv.buf && k->c.recv.buf != MPI_IN_PLACE &&
+        has_data(k)) {
+        return RAISE(k, MPI_ERR_BUFFER,
+                     "sendbuf and recvbuf are the same memory: pass MPI_IN_PLACE instead");
+    }
+    return MPI_SUCCESS;
+}
+
+/* The buffers of a reduction, before anything is known of the data. */
+static int check_in_place(const struct call *k, bool is_result_here)
+{
+    if (is_result_here && k->a->recv.buf == MPI_IN_PLACE) {
+        return refuse_in_place(k, "recvbuf");
+    }
+    if (!is_result_here && k->a->send.buf == MPI_IN_PLACE) {
+        return RAISE(k, MPI_ERR_BUFFER, "sendbuf is MPI_IN_PLACE, which only the root may pass");
+    }
+    return MPI_SUCCESS;
+}
+
+static int take_reduction(struct call *k)
+{
+    const struct fm_coll_args *a = k->a;
+    bool is_result_here = a->kind != FM_COLL_REDUCE || k->c.comm->rank == a->root;
+    struct fm_side_args recv = a->recv;
+    int rc = check_in_place(k, is_result_here);
+
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    /* Elsewhere the result's buffer means nothing: check the other one in its place. */
+    recv.buf = is_result_here ? recv.buf : a->send.buf;
+    rc = take_side(k, &recv, &k->c.recv, true);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    k->c.op = fm_op_get(a->op);
+    if (!k->c.op) {
+        return fm_raise_handle(FM_KIND_OP, a->call, a->op, "op");
+    }
+    if (fm_op_check(k->c.op, k->c.recv.dtype) != 0) {
+        return RAISE(k, MPI_ERR_OP, "%s", fm_why());
+    }
+    k->c.send.buf = (void *)a->send.buf;
+    k->c.send.dtype = k->c.recv.dtype;
+    if (!a->send.buf && k->c.recv.dtype->is_predefined && has_data(k)) {
+        return RAISE(k, MPI_ERR_BUFFER, "sendbuf is NULL but there is data to reduce");
+    }
+    return is_result_here ? check_alias(k) : MPI_SUCCESS;
+}
+
+/* Gather and scatter: `all` is the side with a block per rank, at the root only. */
+static int take_rooted(struct call *k, const struct fm_side_args *all_in, struct fm_side *all,
+                       const struct fm_side_args *one_in, struct fm_side *one)
+{
+    bool is_root = k->c.comm->rank == k->a->root;
+    const char *one_name = one == &k->c.send ? "sendbuf" : "recvbuf";
+    int rc;
+
+    if (is_root && all_in->buf == MPI_IN_PLACE) {
+        return refuse_in_place(k, one == &k->c.send ? "recvbuf" : "sendbuf");
+    }
+    if (!is_root && one_in->buf == MPI_IN_PLACE) {
+        return RAISE(k, MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which only the root may pass",
+                     one_name);
+    }
+    if (is_root) {
+        rc = take_side(k, all_in, all, true);
+        if (rc != MPI_SUCCESS) {
+            return rc;
+        }
+    }
+    if (one_in->buf == MPI_IN_PLACE) {
+        one->buf = MPI_IN_PLACE;
+        return MPI_SUCCESS;
+    }
+    rc = take_side(k, one_in, one, false);
+    return rc == MPI_SUCCESS && is_root ? check_alias(k) : rc;
+}
+
+/* Allgather and alltoall. */
+static int take_symmetric(struct call *k)
+{
+    const struct fm_coll_args *a = k->a;
+    int rc;
+
+    if (a->recv.buf == MPI_IN_PLACE) {
+        return refuse_in_place(k, "recvbuf");
+    }
+    rc = take_side(k, &a->recv, &k->c.recv, true);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    if (a->send.buf == MPI_IN_PLACE) {
+        k->c.send.buf = MPI_IN_PLACE;
+        return MPI_SUCCESS;
+    }
+    rc = take_side(k, &a->send, &k->c.send, a->kind == FM_COLL_ALLTOALL);
+    return rc == MPI_SUCCESS ? check_alias(k) : rc;
+}
+
+static int take_all(struct call *k)
+{
+    switch (k->a->kind) {
+    case FM_COLL_BARRIER:
+        return MPI_SUCCESS;
+    case FM_COLL_BCAST:
+        if (k->a->recv.buf == MPI_IN_PLACE) {
+            return refuse_in_place(k, "buffer");
+        }
+        return take_side(k, &k->a->recv, &k->c.recv, false);
+    case FM_COLL_GATHER:
+        return take_rooted(k, &k->a->recv, &k->c.recv, &k->a->send, &k->c.send);
+    case FM_COLL_SCATTER:
+        return take_rooted(k, &k->a->send, &k->c.send, &k->a->recv, &k->c.recv);
+    case FM_COLL_ALLGATHER:
+    case FM_COLL_ALLTOALL:
+        return take_symmetric(k);
+    default:
+        return take_reduction(k);
+    }
+}
+
+static int prepare(struct call *k)
+{
+    const struct fm_coll_args *a = k->a;
+    struct fm_comm *comm = fm_comm_get(a->comm);
+
+    if (!comm) {
+        return fm_raise_handle(FM_KIND_COMM, a->call, a->comm, "comm");
+    }
+    k->c.comm = comm;
+    k->c.kind = a->kind;
+    k->c.root = a->root;
+    k->c.is_varying = a->is_varying;
+    if (comm->is_inter) {
+        return RAISE(k, MPI_ERR_UNSUPPORTED_OPERATION,
+                     "collectives on intercommunicators are not built yet");
+    }
+    if (has_root(a->kind) && (a->root < 0 || a->root >= comm->size)) {
+        return RAISE(k, MPI_ERR_ROOT, "root is %d but communicator '%s' has ranks 0..%d", a->root,
+                     comm->name, comm->size - 1);
+    }
+    if (a->recv.types || a->send.types) {
+        k->dtypes = calloc(2 * (size_t)comm->size, sizeof(*k->dtypes));
+        if (!k->dtypes) {
+            return RAISE(k, MPI_ERR_NO_MEM, "no memory for the types of %d ranks", comm->size);
+        }
+    }
+    return take_all(k);
+}
+
+int fm_coll_args_run(const struct fm_coll_args *a)
+{
+    struct call k = {.a = a};
+    int rc;
+
+    FM_ENTER();
+    rc = prepare(&k);
+    if (rc == MPI_SUCCESS) {
+        rc = fm_coll_run(&k.c);
+        if (rc != 0) {
+            rc = fm_raise_status(k.c.comm, a->call, rc);
+        }
+    }
+    free(k.dtypes);
+    FM_LEAVE();
+    return rc;
+}
