@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include <fathom/mpit.h>
+
 #include "core/object/handle.h"
 #include "util/list.h"
 
@@ -31,6 +33,13 @@ struct fm_status {
 #define FM_STATUS_EMPTY                                                                            \
     ((struct fm_status){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .error = MPI_SUCCESS})
 
+/* For those who look from outside: the message that a request stands for. */
+struct fm_request_about {
+    int peer; /* rank in the communicator, or a wildcard */
+    int tag;
+    uint64_t bytes;
+};
+
 struct fm_request_ops {
     const char *name; /* "send", "recv", "ibcast": for those who look from outside */
     /* Start an inactive persistent request again; NULL: not persistent. */
@@ -42,6 +51,8 @@ struct fm_request_ops {
     /* Called when a wait or test harvests the completed request, before its status is read
        (generalized requests' query); NULL: nothing. Returns an MPI error class. */
     int (*query)(struct fm_request *r);
+    /* Whom it waits for; NULL: nothing to tell. */
+    void (*about)(const struct fm_request *r, struct fm_request_about *out_about);
 };
 
 struct fm_request {
@@ -57,21 +68,46 @@ struct fm_request {
     /* Called once when complete, after is_done; for schedules and the like. */
     void (*on_done)(struct fm_request *r);
     void *owner; /* of whoever set on_done */
+    char *why;   /* reason of status.error, in one sentence; NULL: none. Owned */
     /* The maker's own part follows in its own struct, which begins with this one. */
 };
 
 /* Bytes that a maker may use in all, this struct included (the stride of the request pool). */
 #define FM_REQUEST_LEN 512
 
+/* Words of all requests, part of the engine's block. */
+struct fm_request_words {
+    struct fathom_level live; /* requests that exist, internal ones among them */
+    uint64_t n_taken;         /* from the pool */
+    uint64_t n_completed, n_failed, n_cancelled;
+    uint64_t on_done; /* event */
+};
+
+/* Make the pool, and count into these words (NULL: nowhere). Twice is fine. */
+int fm_request_init(struct fm_request_words *words);
+
 /* A request: zeroed, one reference (the engine's or the handle's: see the maker), active, status
    empty. Holds a reference on comm if given. NULL when out of room. */
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm);
 
-/* Drop a reference; the last one releases. */
+/* Drop a reference; the last one releases. NULL is fine. */
 void fm_request_unref(struct fm_request *r);
 
 /* It is complete: status.error is final. Calls on_done and drops the engine's reference. */
 void fm_request_complete(struct fm_request *r);
+
+/* The same, with an error (MPI class) and its reason; status.error is set here. */
+FM_COLD void fm_request_fail(struct fm_request *r, int klass, const char *fmt, ...) FM_PRINTF(3, 4);
+
+/*
+ * The completed request is taken over by the user: its query is made, *out_status gets the result
+ * (NULL: not wanted), a persistent one becomes inactive, any other loses the handle's reference.
+ * Returns the MPI error class of the result; its reason is then in fm_why().
+ */
+int fm_request_harvest(struct fm_request *r, struct fm_status *out_status);
+
+/* Try to cancel; does nothing where that is not possible. 0 or a failure. */
+int fm_request_cancel(struct fm_request *r);
 
 /* Put a status into the user's MPI_Status (MPI_ERROR untouched, MPI-5.0 3.2.5); NULL/IGNORE:
  * nothing. */
@@ -79,3 +115,6 @@ void fm_status_set(MPI_Status *out, const struct fm_status *s);
 /* And back, for MPI_Get_count and the like. */
 MPI_Count fm_status_bytes(const MPI_Status *s);
 bool fm_status_is_cancelled(const MPI_Status *s);
+/* MPI_Status_set_elements and MPI_Status_set_cancelled. */
+void fm_status_set_bytes(MPI_Status *s, MPI_Count n_bytes);
+void fm_status_set_cancelled(MPI_Status *s, bool is_cancelled);

@@ -7,9 +7,12 @@
 
 #include <fathom/page.h>
 
+#include "core/p2p/contexts.h"
+#include "core/p2p/ids.h"
 #include "core/p2p/match.h"
 #include "core/p2p/peer.h"
 #include "transport/transport.h"
+#include "util/pool.h"
 #include "util/sync.h"
 
 #define FM_MAX_TRANSPORTS 2
@@ -26,6 +29,7 @@ struct fm_channel {
     int n_transports;
     struct fm_transport *transports[FM_MAX_TRANSPORTS];
     struct fm_p2p_words *words;
+    struct fm_match_words *match_words;
     struct fm_progress *progress;
     struct fathom_page *page; /* never NULL */
     struct fm_lock *lock;     /* the library lock, dropped while waiting */
@@ -34,9 +38,28 @@ struct fm_channel {
     void *resolve_ctx;
     /* A process of the job is known to be gone: wait no longer for it. Asked for while waiting. */
     bool (*is_gone)(void *ctx, int proc);
+    /* Processes of the job on this host, for the runtime to set (1 at first): when they are more
+       than the processors, waiting gives the processor away early. */
+    int n_local;
+
+    /* The engine's own. */
+    struct fm_list waiting; /* peers with something in their queues (fm_peer_queues.link) */
+    int n_waiting;
+    struct fm_ids ids;           /* requests that have names on the wire */
+    struct fm_pool blocks;       /* unexpected messages */
+    struct fm_pool fetches;      /* rndv.c: transfers under way */
+    struct fm_contexts contexts; /* live communicators */
+    uint32_t window;             /* blocks that one sender may have in use here */
+    int n_stalled;               /* peers that may send no further RTS */
+    uint64_t n_sending;          /* sends to other processes that are not complete */
+    bool has_failed;             /* nothing works any more; `why` says it */
+    char why[256];
+    void *own_words[3];          /* without a registry: memory of the words, else NULL */
+    struct fathom_page own_page; /* until the runtime names the real one */
 };
 
-/* Blocks of words that the runtime got from fathom_mpit_add(), one per table of the room. */
+/* Blocks of words that the runtime got from fathom_mpit_add(), one per table of the room. NULL (all
+   or one): private memory. */
 struct fm_channel_words {
     void *match;    /* fm_match_vars */
     void *p2p;      /* fm_p2p_vars (send, recv, eager, rndv, request) */
@@ -48,6 +71,7 @@ extern const struct fathom_table fm_progress_vars;
 
 /*
  * A channel without transports yet: self messages work. n_peers processes, this one being `self`.
+ * Makes the pool of requests, and watches communicators (fm_root.comm_changed).
  */
 int fm_channel_create(int n_peers, int self, const struct fm_channel_words *words,
                       struct fm_channel **out_ch);
@@ -57,5 +81,12 @@ int fm_channel_attach(struct fm_channel *ch, struct fm_transport *tp);
 /* Closes the transports. What is still queued is dropped. NULL is fine. */
 void fm_channel_destroy(struct fm_channel *ch);
 
+/* The channel of the process, NULL if there is none. */
+struct fm_channel *fm_channel_main(void);
+
 /* Wait until everything that was accepted from the user has left (before finalize). */
 int fm_channel_drain(struct fm_channel *ch);
+
+/* The channel as a whole cannot go on; waits end with this failure. Returns `status`. */
+FM_COLD int fm_channel_fail(struct fm_channel *ch, int status, const char *fmt, ...)
+    FM_PRINTF(3, 4);

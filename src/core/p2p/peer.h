@@ -1,19 +1,107 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the engine knows of another process; hot: one cache line. Set at first contact. */
+/*
+ * What the engine knows of another process, and what waits for room on the way to it.
+ *
+ * Order. All messages to a peer leave in the order in which they were started: when the transport
+ * has no room, or the peer may take no further RTS, a message waits in a queue of the peer, and all
+ * later ones behind it (`is_open` is false meanwhile). Answers wait in a queue of their own, so that
+ * a held-back RTS holds up nobody else's progress; so do the fragments of long messages.
+ *
+ * Flow control (D12). Unexpected messages lie at the receiver in blocks of FM_BLOCK_LEN bytes. Each
+ * sender may have `window` blocks in use at a receiver: it charges each eager message with the
+ * blocks that the message takes if nobody waits for it, and the receiver tells in every header how
+ * many blocks it has freed so far (a message that was matched at once frees them at once). A sender
+ * without credit sends RTS instead. An RTS takes one block as well, and a sender may have
+ * `rts_window` of them unanswered; the last one says so (FM_WIRE_LAST), and a receiver that is still
+ * waiting for something from this sender then allows as many again. So a process that does not
+ * receive is never filled, and one that looks for a message deep in the queue always finds it.
+ */
 #pragma once
 
 #include "transport/transport.h"
+#include "util/list.h"
 
 struct fm_channel;
+struct fm_peer;
 
+/* Something that waits for room to a peer; part of whatever it is that waits. */
+struct fm_out {
+    struct fm_list link; /* self-linked or NULL: not waiting */
+    uint8_t queue;       /* enum fm_queue: where it waits */
+    /* Try again. 0: it is off (and out of the queue); FM_AGAIN; a failure of the peer. */
+    int (*emit)(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out);
+    /* The peer has failed, or the channel ends: it will never be sent. */
+    void (*abort)(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out);
+};
+
+/* In the order in which they are served. */
+enum fm_queue { FM_QUEUE_ANSWERS, FM_QUEUE_SENDS, FM_QUEUE_BULK, FM_QUEUES };
+
+/* What is rarely looked at. */
+struct fm_peer_queues {
+    struct fm_peer *peer;
+    struct fm_list lists[FM_QUEUES];
+    struct fm_list link; /* in the channel's list of peers that have something waiting */
+    char *why;           /* reason of the failure, owned */
+    uint64_t gone_ns;    /* when the process manager first said that it has ended; 0: it lives */
+};
+
+/* Hot: the first cache line. Set at first contact. */
 struct fm_peer {
     struct fm_ep *ep;     /* NULL: not yet talked to */
     uint32_t short_limit; /* payload bytes up to which a send needs no request */
     uint32_t eager_limit; /* payload bytes up to which data travels with the header */
     int proc;             /* process index */
+    bool is_open;         /* connected, alive, and no message waits for room */
     bool is_gone;
-    void *priv; /* peer.c: flow control and what waits for room */
+    bool has_stalled;   /* it told that it may send no further RTS */
+    bool no_rma;        /* fetching from it was tried in vain */
+    uint32_t window;    /* blocks that we may have in use there */
+    uint32_t charged;   /* blocks charged since start, mod 2^32 */
+    uint32_t returned;  /* blocks that it freed, as it said last */
+    uint32_t freed;     /* blocks of its messages that we freed */
+    uint32_t told;      /* ... as we said last */
+    uint32_t n_rts;     /* RTS that it has not answered */
+    uint32_t rts_extra; /* ... and further ones that may be sent beyond the window */
+    uint32_t rts_more;  /* RTS beyond the window that it allowed since start, mod 2^32 */
+    uint32_t more;      /* ... that we allowed to it */
+    struct fm_peer_queues *q;
 };
 
 /* The peer, with its endpoint made. 0 or a failure (-FM_E_PEER). */
 int fm_peer_resolve(struct fm_channel *ch, int proc, struct fm_peer **out_peer);
+
+/* Take over the limits from the control variables. */
+void fm_peer_limits(struct fm_channel *ch, struct fm_peer *peer);
+
+/* Put at the end of a queue. */
+void fm_peer_wait(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out,
+                  enum fm_queue queue);
+/* Out of the queue, if it is in one. */
+void fm_peer_unwait(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out);
+/* Send what can be sent. How many things left. */
+int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer);
+
+/*
+ * Send an answer (a header alone, at most FM_WIRE_MAX bytes; `freed` is filled in here), now or
+ * when there is room. 0 or a failure of the peer, which has been dealt with.
+ */
+int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size_t len);
+
+/* The peer's message does not need its n blocks here (any more). Tells it when much has gathered. */
+void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks);
+
+/* It has stalled and we still wait for something from it: let it send further RTS. */
+void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer);
+
+/* The peer is lost: everything that waits for it ends with an error that says why. */
+FM_COLD void fm_peer_fail(struct fm_channel *ch, int proc, const char *why);
+
+/* What a failed peer's reason is, never NULL. */
+const char *fm_peer_why(const struct fm_peer *peer);
+
+/* Is there room for an eager message of n blocks? */
+FM_INLINE bool fm_peer_has_credit(const struct fm_peer *peer, uint32_t n_blocks)
+{
+    return peer->charged - peer->returned + n_blocks <= peer->window;
+}

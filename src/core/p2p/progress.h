@@ -29,5 +29,7 @@ int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx);
    a failure; the request's own error is in the status (out_status may be NULL: then it is returned
    as a positive MPI error class). */
 int fm_wait(struct fm_request *r, struct fm_status *out_status);
+/* Only wait until it is complete; the handle stays. */
+int fm_wait_done(struct fm_channel *ch, struct fm_request *r);
 /* All n; the array's entries become NULL. First error as fm_wait. */
 int fm_wait_all(int n, struct fm_request **reqs);

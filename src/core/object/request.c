@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests and statuses, whoever made them. */
+#include "core/object/request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/object/comm.h"
+#include "util/status.h"
+
+#define MAX_REQUESTS ((size_t)1 << 24)
+
+/* Where requests are counted: a private place until fm_request_init() names one in the page.
+   Guarded by the library lock. */
+static struct fm_request_words nowhere;
+static struct fm_request_words *words = &nowhere;
+
+int fm_request_init(struct fm_request_words *w)
+{
+    words = w ? w : &nowhere;
+    return fm_handle_pool(FM_KIND_REQUEST, FM_REQUEST_LEN, MAX_REQUESTS);
+}
+
+struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm)
+{
+    struct fm_request *r = fm_object_new(FM_KIND_REQUEST);
+
+    if (FM_UNLIKELY(!r)) {
+        return NULL;
+    }
+    r->ops = ops;
+    r->is_active = true;
+    r->status = FM_STATUS_EMPTY;
+    if (comm) {
+        r->comm = fm_object_ref(comm);
+    }
+    FM_STAT(words->n_taken++);
+    FM_STAT(fathom_level_add(&words->live, 1));
+    return r;
+}
+
+static void release(struct fm_request *r)
+{
+    struct fm_comm *comm = r->comm;
+
+    if (r->ops->release) {
+        r->ops->release(r);
+    }
+    free(r->why);
+    fm_object_free(r);
+    FM_STAT(fathom_level_add(&words->live, -1));
+    if (comm) {
+        fm_comm_unref(comm);
+    }
+}
+
+void fm_request_unref(struct fm_request *r)
+{
+    if (r && --r->head.refs == 0) {
+        release(r);
+    }
+}
+
+void fm_request_complete(struct fm_request *r)
+{
+    FM_STAT(words->n_completed++);
+    r->is_done = true;
+    if (r->on_done) {
+        r->on_done(r);
+    }
+    fm_request_unref(r);
+}
+
+void fm_request_fail(struct fm_request *r, int klass, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    free(r->why);
+    r->why = strdup(text); /* without memory the class must do */
+    r->status.error = klass;
+    FM_STAT(words->n_failed++);
+    fm_request_complete(r);
+}
+
+int fm_request_harvest(struct fm_request *r, struct fm_status *out_status)
+{
+    int error = r->ops->query ? r->ops->query(r) : MPI_SUCCESS;
+
+    if (error != MPI_SUCCESS) {
+        r->status.error = error;
+    }
+    error = r->status.error;
+    FM_STAT(words->n_cancelled += r->status.is_cancelled);
+    if (FM_UNLIKELY(error != MPI_SUCCESS)) {
+        fm_fail(-FM_E_INVAL, "%s", r->why ? r->why : "the operation failed");
+    }
+    if (out_status) {
+        *out_status = r->status;
+    }
+    if (r->is_persistent) {
+        r->is_active = false;
+    } else {
+        fm_request_unref(r);
+    }
+    return error;
+}
+
+int fm_request_cancel(struct fm_request *r)
+{
+    return r->ops->cancel && r->is_active && !r->is_done ? r->ops->cancel(r) : 0;
+}
+
+/*
+ * The five integers that the ABI leaves to the library: the byte count in two, whether cancelled in
+ * the third.
+ */
+void fm_status_set_bytes(MPI_Status *s, MPI_Count n_bytes)
+{
+    memcpy(&s->MPI_internal[0], &n_bytes, sizeof(n_bytes));
+}
+
+void fm_status_set_cancelled(MPI_Status *s, bool is_cancelled)
+{
+    s->MPI_internal[2] = is_cancelled;
+}
+
+void fm_status_set(MPI_Status *out, const struct fm_status *s)
+{
+    if (out == MPI_STATUS_IGNORE) {
+        return;
+    }
+    out->MPI_SOURCE = s->source;
+    out->MPI_TAG = s->tag;
+    fm_status_set_bytes(out, s->n_bytes);
+    fm_status_set_cancelled(out, s->is_cancelled);
+}
+
+MPI_Count fm_status_bytes(const MPI_Status *s)
+{
+    MPI_Count n_bytes;
+
+    memcpy(&n_bytes, &s->MPI_internal[0], sizeof(n_bytes));
+    return n_bytes;
+}
+
+bool fm_status_is_cancelled(const MPI_Status *s)
+{
+    return s->MPI_internal[2] != 0;
+}

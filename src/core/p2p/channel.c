@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The channel: making and ending what a thread needs to talk. */
+#include "core/p2p/channel.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/p2p/engine.h"
+#include "core/p2p/progress_state.h"
+#include "util/log.h"
+
+/* Address space for unexpected messages: only what is used costs memory. */
+#define MAX_BLOCKS  ((size_t)1 << 23)
+#define MAX_FETCHES ((size_t)1 << 16)
+
+/* Blocks that a sender may use at least, however many there are. */
+#define WINDOW_MIN 32
+
+/* The first channel that was made, for what belongs to no communicator, and for the limits that a
+   tool may change: there is one per process but in tests. Guarded by the library lock. */
+static struct fm_channel *main_channel;
+
+/* ---- communicators ---- */
+
+struct cleaning {
+    struct fm_channel *ch;
+    struct fm_comm *comm;
+    uint64_t n_found;
+};
+
+/* Messages that were here before their communicator. */
+static void count_early(struct fm_unexpected *x, void *ctx)
+{
+    struct cleaning *c = ctx;
+
+    c->n_found += x->key.context == c->comm->context;
+}
+
+/* Nobody can receive them any more. */
+static void drop_late(struct fm_unexpected *x, void *ctx)
+{
+    struct cleaning *c = ctx;
+    struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
+
+    if ((x->key.context & ~1u) != c->comm->context || u->self) {
+        return;
+    }
+    fm_match_drop(c->ch->match, x);
+    fm_unexp_taken(c->ch, u);
+    if (u->kind != FM_WIRE_RTS && u->proc != c->ch->self) {
+        c->ch->peers[u->proc].freed += u->n_blocks;
+    }
+    fm_unexp_free(c->ch, u);
+}
+
+static void comm_changed(struct fm_comm *comm, bool is_made)
+{
+    struct fm_channel *ch = comm->ch;
+    struct cleaning c = {.ch = ch, .comm = comm};
+
+    if (!ch) {
+        return;
+    }
+    if (!is_made) {
+        fm_match_each_unexpected(ch->match, drop_late, &c);
+        fm_contexts_remove(&ch->contexts, comm);
+        return;
+    }
+    if (fm_contexts_add(&ch->contexts, comm) != 0) {
+        fm_channel_fail(ch, -FM_E_NOMEM, "%s", fm_why());
+        return;
+    }
+    fm_match_each_unexpected(ch->match, count_early, &c);
+    FM_STAT(comm->words->umq_len += c.n_found);
+}
+
+struct fm_channel *fm_channel_main(void)
+{
+    return main_channel;
+}
+
+/* ---- making ---- */
+
+/* The block of a table: the registry's, or private memory with the defaults in it. */
+static void *take_words(struct fm_channel *ch, int k, void *given, const struct fathom_table *table)
+{
+    if (given) {
+        return given;
+    }
+    ch->own_words[k] = calloc(1, table->block_len);
+    for (int i = 0; ch->own_words[k] && i < table->n_cvars; i++) {
+        *(uint64_t *)((char *)ch->own_words[k] + table->cvars[i].at) =
+            (uint64_t)table->cvars[i].def;
+    }
+    return ch->own_words[k];
+}
+
+static int make_words(struct fm_channel *ch, const struct fm_channel_words *words)
+{
+    struct fm_channel_words none = {0};
+
+    words = words ? words : &none;
+    ch->match_words = take_words(ch, 0, words->match, &fm_match_vars);
+    ch->words = take_words(ch, 1, words->p2p, &fm_p2p_vars);
+    ch->own_words[2] = NULL;
+    if (!ch->match_words || !ch->words) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the counters of the engine");
+    }
+    return 0;
+}
+
+static int make_peers(struct fm_channel *ch)
+{
+    size_t n = (size_t)ch->n_peers;
+    struct fm_peer_queues *q = calloc(n, sizeof(*q));
+
+    ch->peers = aligned_alloc(FM_CACHE_LINE, n * sizeof(struct fm_peer));
+    if (!q || !ch->peers) {
+        free(q);
+        return fm_fail(-FM_E_NOMEM, "no memory for %d peers", ch->n_peers);
+    }
+    memset(ch->peers, 0, n * sizeof(struct fm_peer));
+    for (int k = 0; k < ch->n_peers; k++) {
+        ch->peers[k].proc = k;
+        ch->peers[k].window = ch->window;
+        ch->peers[k].q = &q[k];
+        q[k].peer = &ch->peers[k];
+        fm_list_init(&q[k].link);
+        for (int i = 0; i < FM_QUEUES; i++) {
+            fm_list_init(&q[k].lists[i]);
+        }
+    }
+    return 0;
+}
+
+static uint32_t window_of(const struct fm_channel *ch)
+{
+    uint64_t n = ch->n_peers > 1 ? (uint64_t)ch->n_peers - 1 : 1;
+    uint64_t blocks = ch->words->unexpected_limit / FM_BLOCK_LEN / n;
+
+    if (blocks < WINDOW_MIN) {
+        blocks = WINDOW_MIN;
+    }
+    return blocks < INT32_MAX ? (uint32_t)blocks : INT32_MAX;
+}
+
+static int make(struct fm_channel *ch, const struct fm_channel_words *words)
+{
+    struct fm_progress_words *pw;
+    int rc = make_words(ch, words);
+
+    if (rc != 0) {
+        return rc;
+    }
+    pw = take_words(ch, 2, words ? words->progress : NULL, &fm_progress_vars);
+    rc = pw ? fm_progress_create(pw, &ch->progress) : -FM_E_NOMEM;
+    if (rc != 0) {
+        return rc;
+    }
+    ch->window = window_of(ch);
+    FM_STAT(ch->words->window_bytes = (uint64_t)ch->window * FM_BLOCK_LEN);
+    rc = make_peers(ch);
+    rc = rc ? rc : fm_match_create(ch->match_words, &ch->match);
+    rc = rc ? rc : fm_pool_init(&ch->blocks, FM_BLOCK_LEN, MAX_BLOCKS);
+    rc = rc ? rc : fm_pool_init(&ch->fetches, FM_FETCH_LEN, MAX_FETCHES);
+    return rc ? rc : fm_request_init(&ch->words->req);
+}
+
+int fm_channel_create(int n_peers, int self, const struct fm_channel_words *words,
+                      struct fm_channel **out_ch)
+{
+    struct fm_channel *ch = calloc(1, sizeof(*ch));
+    int rc;
+
+    if (!ch) {
+        return fm_fail(-FM_E_NOMEM, "no memory for a channel");
+    }
+    ch->n_peers = n_peers;
+    ch->self = self;
+    ch->n_local = 1;
+    ch->lock = &fm_root.lock;
+    ch->page = &ch->own_page;
+    fm_list_init(&ch->waiting);
+    rc = make(ch, words);
+    if (rc != 0) {
+        fm_channel_destroy(ch);
+        return rc;
+    }
+    main_channel = main_channel ? main_channel : ch;
+    fm_root.comm_changed = comm_changed;
+    *out_ch = ch;
+    return 0;
+}
+
+static void peer_failed(void *ctx, int peer, const char *why)
+{
+    struct fm_channel *ch = ctx;
+
+    if (peer >= 0 && peer < ch->n_peers && peer != ch->self) {
+        fm_peer_fail(ch, peer, why);
+    }
+}
+
+void fm_channel_sink(struct fm_channel *ch, struct fm_sink *out_sink)
+{
+    *out_sink = (struct fm_sink){.ctx = ch, .deliver = fm_deliver, .failed = peer_failed};
+}
+
+int fm_channel_attach(struct fm_channel *ch, struct fm_transport *tp)
+{
+    int rc = fm_transport_check(tp);
+
+    if (rc != 0) {
+        return rc;
+    }
+    if (ch->n_transports == FM_MAX_TRANSPORTS) {
+        return fm_fail(-FM_E_INTERNAL, "more than %d transports", FM_MAX_TRANSPORTS);
+    }
+    ch->transports[ch->n_transports++] = tp;
+    return 0;
+}
+
+/* ---- ending ---- */
+
+static void free_peers(struct fm_channel *ch)
+{
+    if (!ch->peers) {
+        return;
+    }
+    for (int k = 0; k < ch->n_peers; k++) {
+        free(ch->peers[k].q->why);
+    }
+    free(ch->peers[0].q);
+    free(ch->peers);
+}
+
+void fm_channel_destroy(struct fm_channel *ch)
+{
+    if (!ch) {
+        return;
+    }
+    if (main_channel == ch) {
+        main_channel = NULL;
+    }
+    for (int k = 0; k < ch->n_transports; k++) {
+        ch->transports[k]->ops->close(ch->transports[k]);
+    }
+    fm_request_init(NULL);
+    fm_match_destroy(ch->match);
+    fm_progress_destroy(ch->progress);
+    fm_contexts_finish(&ch->contexts);
+    fm_ids_finish(&ch->ids);
+    fm_pool_finish(&ch->blocks);
+    fm_pool_finish(&ch->fetches);
+    free_peers(ch);
+    for (size_t k = 0; k < FM_ARRAY_LEN(ch->own_words); k++) {
+        free(ch->own_words[k]);
+    }
+    free(ch);
+}
+
+static bool is_drained(void *ctx)
+{
+    const struct fm_channel *ch = ctx;
+
+    return ch->n_sending == 0 && ch->n_waiting == 0;
+}
+
+int fm_channel_drain(struct fm_channel *ch)
+{
+    return fm_wait_until(ch, is_drained, ch);
+}
+
+int fm_channel_fail(struct fm_channel *ch, int status, const char *fmt, ...)
+{
+    va_list args;
+
+    if (!ch->has_failed) {
+        va_start(args, fmt);
+        vsnprintf(ch->why, sizeof(ch->why), fmt, args);
+        va_end(args);
+        ch->has_failed = true;
+    }
+    return fm_fail(status, "%s", ch->why);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What comes off the wire: check it, and hand it to the receive or the send that it is for. Nothing
+ * in a message is trusted; one that breaks the rules of wire.h ends its sender's peer.
+ */
+#include "core/p2p/engine.h"
+#include "util/log.h"
+
+/* All return 0, or a failure that ends the peer. */
+
+static int check_base(const struct fm_wire_base *b)
+{
+    if (FM_UNLIKELY(b->source < 0 || b->tag < 0)) {
+        return fm_fail(-FM_E_PROTO, "it sent a message with source %d and tag %d", b->source,
+                       b->tag);
+    }
+    return 0;
+}
+
+FM_COLD static int short_header(int kind, size_t len)
+{
+    return fm_fail(-FM_E_PROTO, "it sent a message of kind %d and %zu bytes", kind, len);
+}
+
+/* The receive that waits for this message, if there is one and the sender is who he says. */
+FM_INLINE int match(struct fm_channel *ch, const struct fm_wire_base *b,
+                    struct fm_recv_req **out_req)
+{
+    struct fm_match_key key = {.context = b->context, .source = b->source, .tag = b->tag};
+    struct fm_posted *p = fm_match_arrival(ch->match, &key);
+    struct fm_recv_req *r;
+    int rc;
+
+    if (!p) {
+        *out_req = NULL;
+        return 0;
+    }
+    r = fm_container_of(p, struct fm_recv_req, posted);
+    rc = fm_recv_check(ch, &r->msg, b->head.proc, b->source);
+    if (FM_UNLIKELY(rc != 0)) {
+        fm_match_post(ch->match, p);
+        return rc;
+    }
+    fm_recv_unposted(ch, r);
+    *out_req = r;
+    return 0;
+}
+
+FM_COLD static int no_memory(struct fm_channel *ch)
+{
+    return fm_channel_fail(ch, -FM_E_NOMEM, "no memory for an unexpected message");
+}
+
+static int keep_eager(struct fm_channel *ch, const struct fm_wire_base *b, uint64_t sreq,
+                      const void *data, size_t len)
+{
+    struct fm_unexp *u = fm_unexp_new(ch, len);
+
+    if (FM_UNLIKELY(!u)) {
+        return no_memory(ch);
+    }
+    u->u.key = (struct fm_match_key){.context = b->context, .source = b->source, .tag = b->tag};
+    u->len = len;
+    u->proc = b->head.proc;
+    u->kind = b->head.kind;
+    u->sreq = sreq;
+    fm_unexp_fill(u, data, len);
+    if (FM_UNLIKELY(fm_unexp_keep(ch, u) != 0)) {
+        fm_unexp_free(ch, u);
+        return no_memory(ch);
+    }
+    return 0;
+}
+
+FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_base *b,
+                        uint64_t sreq, const char *data, size_t len)
+{
+    struct fm_recv_req *r;
+    int rc = check_base(b);
+
+    if (FM_UNLIKELY(rc != 0)) {
+        return rc;
+    }
+    rc = match(ch, b, &r);
+    if (FM_UNLIKELY(rc != 0)) {
+        return rc;
+    }
+    if (!r) {
+        return keep_eager(ch, b, sreq, data, len);
+    }
+    fm_recv_matched(r, b->source, b->tag, (MPI_Count)len);
+    fm_recv_place(ch, r, data, (size_t)r->want);
+    FM_STAT(ch->words->n_eager_recvd++);
+    FM_STAT(ch->words->eager_recvd_bytes += (uint64_t)r->want);
+    if (sreq) {
+        fm_recv_synced(ch, peer->proc, sreq);
+    }
+    fm_peer_freed(ch, peer, fm_unexp_blocks(len));
+    fm_recv_done(ch, r);
+    return 0;
+}
+
+static int got_sync(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_sync *h,
+                    size_t len)
+{
+    if (FM_UNLIKELY(len < sizeof(*h) || h->sreq == 0)) {
+        return short_header(FM_WIRE_EAGER_SYNC, len);
+    }
+    return got_eager(ch, peer, &h->base, h->sreq, (const char *)(h + 1), len - sizeof(*h));
+}
+
+/* ---- RTS ---- */
+
+struct waiting {
+    const struct fm_peer *peer;
+    bool is_wanted;
+};
+
+static void is_for(struct fm_posted *p, void *ctx)
+{
+    struct waiting *w = ctx;
+    const struct fm_recv_req *r = fm_container_of(p, struct fm_recv_req, posted);
+
+    if (p->key.source == FM_ANY_SOURCE ||
+        fm_comm_proc(r->msg.comm, p->key.source) == w->peer->proc) {
+        w->is_wanted = true;
+    }
+}
+
+/* The peer may send no further RTS. If a receive waits for something of it, that may be held back
+   behind this one, so allow more at once; else the next receive will. */
+FM_COLD static void note_stalled(struct fm_channel *ch, struct fm_peer *peer)
+{
+    struct waiting w = {.peer = peer};
+
+    if (peer->has_stalled) {
+        return;
+    }
+    peer->has_stalled = true;
+    ch->n_stalled++;
+    fm_match_each_posted(ch->match, is_for, &w);
+    if (w.is_wanted) {
+        fm_peer_allow_more(ch, peer);
+    }
+}
+
+static int keep_rts(struct fm_channel *ch, const struct fm_wire_rts *h)
+{
+    const struct fm_wire_base *b = &h->base;
+    struct fm_unexp *u = fm_unexp_new(ch, 0);
+
+    if (FM_UNLIKELY(!u)) {
+        return no_memory(ch);
+    }
+    u->u.key = (struct fm_match_key){.context = b->context, .source = b->source, .tag = b->tag};
+    u->len = h->len;
+    u->proc = b->head.proc;
+    u->kind = FM_WIRE_RTS;
+    u->sreq = h->sreq;
+    u->key = h->key;
+    u->has_key = b->head.flags & FM_WIRE_HAS_KEY;
+    if (FM_UNLIKELY(fm_unexp_keep(ch, u) != 0)) {
+        fm_unexp_free(ch, u);
+        return no_memory(ch);
+    }
+    return 0;
+}
+
+static int got_rts(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_rts *h,
+                   size_t len)
+{
+    struct fm_recv_req *r;
+    int rc;
+
+    if (FM_UNLIKELY(len != sizeof(*h) || h->sreq == 0 || h->len > INT64_MAX)) {
+        return short_header(FM_WIRE_RTS, len);
+    }
+    rc = check_base(&h->base);
+    if (rc == 0) {
+        rc = match(ch, &h->base, &r);
+    }
+    if (FM_UNLIKELY(rc != 0)) {
+        return rc;
+    }
+    FM_STAT(ch->words->n_rts_recvd++);
+    if (!r) {
+        rc = keep_rts(ch, h);
+    } else {
+        struct fm_rts rts = {h->len, h->sreq, h->key, h->base.head.flags & FM_WIRE_HAS_KEY};
+
+        fm_recv_matched(r, h->base.source, h->base.tag, (MPI_Count)h->len);
+        r->peer = peer;
+        fm_rndv_receive(ch, r, &rts);
+    }
+    if (FM_UNLIKELY(h->base.head.flags & FM_WIRE_LAST) && !peer->is_gone) {
+        note_stalled(ch, peer);
+    }
+    return rc;
+}
+
+/* ---- answers ---- */
+
+FM_COLD static int unknown(const char *what, uint64_t id)
+{
+    return fm_fail(-FM_E_PROTO, "it named a %s that does not exist (%llx)", what,
+                   (unsigned long long)id);
+}
+
+static int got_reply_to_send(struct fm_channel *ch, struct fm_peer *peer,
+                             const struct fm_wire_reply *h)
+{
+    struct fm_send_req *s = fm_ids_get(&ch->ids, FM_ID_SEND, h->sreq);
+
+    if (FM_UNLIKELY(!s || s->peer != peer)) {
+        return unknown("send", h->sreq);
+    }
+    if (h->head.kind == FM_WIRE_FIN) {
+        FM_STAT(ch->words->n_fin_recvd++);
+    } else {
+        FM_STAT(ch->words->n_cts_recvd++);
+    }
+    return s->proto->on_reply(ch, s, h);
+}
+
+static int got_data(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h,
+                    size_t len)
+{
+    struct fm_recv_req *r = fm_ids_get(&ch->ids, FM_ID_RECV, h->rreq);
+
+    if (FM_UNLIKELY(!r || r->peer != peer)) {
+        return unknown("receive", h->rreq);
+    }
+    FM_STAT(ch->words->n_data_recvd++);
+    return fm_rndv_data(ch, r, h, h + 1, len - sizeof(*h));
+}
+
+static int got_credit(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h)
+{
+    uint32_t more = h->more - peer->rts_more;
+
+    FM_STAT(ch->words->n_credits_recvd++);
+    FM_STAT(ch->words->n_more_recvd += more != 0);
+    peer->rts_more = h->more;
+    peer->rts_extra = more > UINT32_MAX - peer->rts_extra ? UINT32_MAX : peer->rts_extra + more;
+    return 0;
+}
+
+/* ---- cancelling ---- */
+
+struct search {
+    int proc;
+    uint64_t sreq;
+    struct fm_unexp *found;
+};
+
+static void look_for(struct fm_unexpected *x, void *ctx)
+{
+    struct search *s = ctx;
+    struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
+
+    if (u->proc == s->proc && u->sreq == s->sreq) {
+        s->found = u;
+    }
+}
+
+/* Not finding it is no fault: it was matched while the question was on its way. */
+static int got_cancel(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h)
+{
+    struct search search = {.proc = peer->proc, .sreq = h->sreq};
+    struct fm_wire_reply answer = {.sreq = h->sreq};
+    struct fm_peer *same;
+    int rc = fm_peer_resolve(ch, peer->proc, &same);
+
+    if (rc != 0) {
+        return rc;
+    }
+    if (h->sreq) {
+        fm_match_each_unexpected(ch->match, look_for, &search);
+    }
+    fm_wire_head_set(&answer.head, ch, FM_WIRE_CANCELLED, peer);
+    if (search.found) {
+        struct fm_unexp *u = search.found;
+
+        fm_match_drop(ch->match, &u->u);
+        fm_unexp_taken(ch, u);
+        if (u->kind != FM_WIRE_RTS) {
+            peer->freed += u->n_blocks;
+        }
+        fm_unexp_free(ch, u);
+        answer.head.flags = FM_WIRE_YES;
+    }
+    fm_peer_answer(ch, peer, &answer, sizeof(answer));
+    return 0;
+}
+
+static int got_cancelled(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h)
+{
+    struct fm_send_req *s = fm_ids_get(&ch->ids, FM_ID_SEND, h->sreq);
+
+    if (!s || s->peer != peer || !s->is_cancelling) {
+        return 0; /* it was complete before this answer came */
+    }
+    if (h->head.flags & FM_WIRE_YES) {
+        fm_send_taken_back(ch, s);
+    }
+    return 0;
+}
+
+/* ---- the sink ---- */
+
+static int got_reply(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h,
+                     size_t len)
+{
+    if (FM_UNLIKELY(len < sizeof(*h) || (h->head.kind != FM_WIRE_DATA && len != sizeof(*h)))) {
+        return short_header(h->head.kind, len);
+    }
+    switch (h->head.kind) {
+    case FM_WIRE_CTS:
+    case FM_WIRE_FIN:
+        return got_reply_to_send(ch, peer, h);
+    case FM_WIRE_DATA:
+        return got_data(ch, peer, h, len);
+    case FM_WIRE_CREDIT:
+        return got_credit(ch, peer, h);
+    case FM_WIRE_CANCEL:
+        return got_cancel(ch, peer, h);
+    case FM_WIRE_CANCELLED:
+        return got_cancelled(ch, peer, h);
+    default:
+        return fm_fail(-FM_E_PROTO, "it sent a message of the unknown kind %u", h->head.kind);
+    }
+}
+
+/* Nobody can be blamed: say it once, and count. */
+FM_COLD static void bad_message(struct fm_channel *ch, size_t len)
+{
+    if (ch->words->n_bad_messages++ == 0) {
+        fm_log_warn("a message of %zu bytes that no process of this job can have sent was dropped",
+                    len);
+    }
+}
+
+FM_COLD static void bad_peer(struct fm_channel *ch, int proc)
+{
+    ch->words->n_bad_messages++;
+    fm_peer_fail(ch, proc, fm_why());
+}
+
+void fm_deliver(void *ctx, const void *data, size_t len)
+{
+    struct fm_channel *ch = ctx;
+    const struct fm_wire_head *h = data;
+    struct fm_peer *peer;
+    int rc;
+
+    if (FM_UNLIKELY(len < sizeof(*h) || h->version != FM_WIRE_VERSION || h->proc < 0 ||
+                    h->proc >= ch->n_peers || h->proc == ch->self)) {
+        bad_message(ch, len);
+        return;
+    }
+    peer = &ch->peers[h->proc];
+    if (FM_UNLIKELY(peer->is_gone)) {
+        return;
+    }
+    peer->returned = h->freed;
+    if (FM_LIKELY(h->kind == FM_WIRE_EAGER && len >= sizeof(struct fm_wire_base))) {
+        const struct fm_wire_base *b = data;
+
+        rc = got_eager(ch, peer, b, 0, (const char *)(b + 1), len - sizeof(*b));
+    } else if (h->kind == FM_WIRE_RTS) {
+        rc = got_rts(ch, peer, data, len);
+    } else if (h->kind == FM_WIRE_EAGER_SYNC) {
+        rc = got_sync(ch, peer, data, len);
+    } else {
+        rc = got_reply(ch, peer, data, len);
+    }
+    if (FM_UNLIKELY(rc != 0)) {
+        bad_peer(ch, peer->proc);
+    }
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of this folder share: messages under way, and the steps that they call in one
+ * another. See "How a message goes" in ARCHITECTURE.md.
+ */
+#pragma once
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/dtype/pack.h"
+#include "core/p2p/channel.h"
+#include "core/p2p/p2p_words.h"
+#include "core/p2p/progress.h"
+#include "core/p2p/recv.h"
+#include "core/p2p/send.h"
+#include "core/p2p/unexpected.h"
+#include "core/p2p/wire.h"
+
+/* Kinds of objects that have names on the wire. */
+enum { FM_ID_SEND = 1, FM_ID_RECV = 2 };
+
+/* A message that is being sent. */
+struct fm_send_req {
+    struct fm_request req;
+    struct fm_msg msg; /* its dtype is referenced while the request lives */
+    const struct fm_proto *proto;
+    struct fm_peer *peer;
+    struct fm_out out;
+    MPI_Count len;
+    uint64_t id; /* on the wire; 0: none */
+    uint8_t mode;
+    uint8_t reason;
+    bool is_cancelling; /* asked the receiver to forget it */
+    bool is_exposed;
+    bool is_counted; /* in peer->n_rts */
+    void *copy;      /* buffered mode: its place in the attached buffer; NULL: none */
+    uint64_t start_ns;
+    struct fm_mem mem;
+    /* Fragments, after CTS. */
+    uint64_t rreq;
+    MPI_Count want;
+    struct fm_pack pack;
+};
+
+struct fm_fetch;          /* rndv.c: the transfers of a message that is fetched */
+#define FM_FETCH_LEN 2048 /* bytes of one, for its pool */
+
+/* A message that is being received. */
+struct fm_recv_req {
+    struct fm_request req;
+    struct fm_msg msg;
+    struct fm_posted posted;
+    struct fm_peer *peer; /* of the sender, once known */
+    MPI_Count cap;        /* bytes that the buffer takes */
+    MPI_Count want;       /* bytes that will come */
+    MPI_Count got;
+    MPI_Count len; /* bytes that were sent */
+    uint64_t id;   /* on the wire; 0: none */
+    uint64_t sreq; /* the sender's name of it */
+    struct fm_fetch *fetch;
+    struct fm_pack pack;
+};
+
+_Static_assert(sizeof(struct fm_send_req) <= FM_REQUEST_LEN, "fits the pool");
+_Static_assert(sizeof(struct fm_recv_req) <= FM_REQUEST_LEN, "fits the pool");
+
+/* A protocol: how a message to another process travels. Each is a file that ends in its table. */
+struct fm_proto {
+    const char *name;
+    /* May this message go this way now? */
+    bool (*fits)(const struct fm_peer *peer, const struct fm_send_req *s);
+    /* Send the first packet. 0, FM_AGAIN (nothing happened), or a failure of the peer. */
+    int (*start)(struct fm_channel *ch, struct fm_send_req *s);
+    /* The receiver has answered. 0 or -FM_E_PROTO with the reason. */
+    int (*on_reply)(struct fm_channel *ch, struct fm_send_req *s, const struct fm_wire_reply *h);
+    /* It will not be completed: let go of what start() took. The request is not completed here. */
+    void (*abort)(struct fm_channel *ch, struct fm_send_req *s);
+};
+
+extern const struct fm_proto fm_eager;
+extern const struct fm_proto fm_rndv;
+
+/* An RTS as the receiver knows it. */
+struct fm_rts {
+    uint64_t len;
+    uint64_t sreq;
+    struct fm_rkey key;
+    bool has_key;
+};
+
+FM_INLINE uint32_t fm_msg_context(const struct fm_msg *m)
+{
+    return m->comm->context + (uint32_t)m->space;
+}
+
+FM_INLINE void fm_wire_head_set(struct fm_wire_head *h, const struct fm_channel *ch, int kind,
+                                struct fm_peer *peer)
+{
+    h->kind = (uint8_t)kind;
+    h->version = FM_WIRE_VERSION;
+    h->flags = 0;
+    h->proc = ch->self;
+    h->freed = peer->freed;
+}
+
+FM_INLINE void fm_wire_base_set(struct fm_wire_base *b, const struct fm_channel *ch, int kind,
+                                struct fm_peer *peer, const struct fm_msg *m)
+{
+    fm_wire_head_set(&b->head, ch, kind, peer);
+    b->context = fm_msg_context(m);
+    b->source = m->comm->rank;
+    b->tag = m->tag;
+}
+
+/* send.c ------------------------------------------------------------------------------------- */
+
+/* Count a message of the user that left for good. */
+void fm_send_count(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len);
+/* All bytes of the message may be reused: complete the request. */
+void fm_send_done(struct fm_channel *ch, struct fm_send_req *s);
+/* It ends with an error. */
+FM_COLD void fm_send_fail(struct fm_channel *ch, struct fm_send_req *s, int klass, const char *why);
+/* It was cancelled before anybody matched it: complete the request so. */
+void fm_send_taken_back(struct fm_channel *ch, struct fm_send_req *s);
+/* A request for a message, with one reference, the handle's. NULL when out of room. */
+struct fm_send_req *fm_send_req_new(const struct fm_msg *m, enum fm_send_mode mode, MPI_Count len);
+/* Begin with a request that is not under way (a new one, or a persistent one); the engine's
+   reference has been taken. 0 or a failure; failures of the peer are in the request. */
+int fm_send_start(struct fm_send_req *s);
+
+/* recv.c ------------------------------------------------------------------------------------- */
+
+/* A request for a receive, with one reference, the handle's. NULL when out of room. */
+struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m);
+/* Match or post it; the engine's reference has been taken. 0 or a failure. */
+int fm_recv_start(struct fm_recv_req *r);
+/* Take the data out of an unexpected message (no longer in the queues) into r; u is freed. */
+int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_unexp *u);
+/* A message from `source` with `tag`, `len` bytes long, has met this receive: note it. */
+void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_Count len);
+/* All that is wanted is in the buffer. */
+/* It left the queue of posted receives: count that. */
+void fm_recv_unposted(struct fm_channel *ch, struct fm_recv_req *r);
+void fm_recv_done(struct fm_channel *ch, struct fm_recv_req *r);
+FM_COLD void fm_recv_fail(struct fm_channel *ch, struct fm_recv_req *r, int klass, const char *why);
+/* Is the process the one that has this rank in the communicator? 0; else the peer has failed. */
+int fm_recv_check(struct fm_channel *ch, const struct fm_msg *m, int proc, int source);
+/* Tell a synchronous sender that its message was matched. */
+void fm_recv_synced(struct fm_channel *ch, int proc, uint64_t sreq);
+/* Put payload into the buffer of a receive from the beginning on. */
+void fm_recv_place(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len);
+
+/* deliver.c ---------------------------------------------------------------------------------- */
+
+/* The sink of all transports. */
+void fm_deliver(void *ctx, const void *data, size_t len);
+
+/* rndv.c ------------------------------------------------------------------------------------- */
+
+/* Fetch what the RTS offers, or ask for it. 0 or a failure of the peer, which is dealt with. */
+int fm_rndv_receive(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts);
+/* A fragment has come. 0 or -FM_E_PROTO. */
+int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_wire_reply *h,
+                 const void *data, size_t len);
+/* The receive will not be completed: let go of transfers. True: a transfer is still in flight, the
+   last one completes the request. */
+bool fm_rndv_abort(struct fm_channel *ch, struct fm_recv_req *r);
+
+/* self.c ------------------------------------------------------------------------------------- */
+
+/* A message to the process itself. 0 or a failure. */
+int fm_self_send(struct fm_channel *ch, struct fm_send_req *s);
+/* Take it back if it was not matched. */
+int fm_self_cancel(struct fm_channel *ch, struct fm_send_req *s);
+/* Receive an unexpected message of the process itself whose data is still at the sender. */
+void fm_self_receive(struct fm_channel *ch, struct fm_recv_req *r, struct fm_send_req *s);
+
+/* p2p_vars.c --------------------------------------------------------------------------------- */
+
+enum fm_p2p_event {
+    FM_EV_EAGER,
+    FM_EV_RTS,
+    FM_EV_DATA_START,
+    FM_EV_DATA_DONE,
+    FM_EV_COMPLETED,
+    FM_EV_FLOW,
+    FM_EV_PEER,
+    FM_EV_PEER_FAILED,
+};
+
+/* Raise an event about a message: peer's process index, context, tag, bytes. */
+FM_COLD void fm_p2p_emit(const struct fm_channel *ch, enum fm_p2p_event ev, int proc,
+                         uint32_t context, int tag, uint64_t bytes);

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The variables and events of the engine, as rows over the words of p2p_words.h; those of progress
+ * are in progress_vars.c, those of matching in match.c.
+ */
+#include "core/p2p/engine.h"
+
+#define WORD(f) offsetof(struct fm_p2p_words, f)
+
+static const struct fathom_enum_item reason_items[] = {
+    {FM_REASON_SHORT, "short"}, {FM_REASON_EAGER, "eager"}, {FM_REASON_COMM, "comm"},
+    {FM_REASON_SELF, "self"},   {FM_REASON_LONG, "long"},   {FM_REASON_NO_CREDIT, "no_credit"},
+};
+static const struct fathom_enum reason_enum = {"p2p_reason", reason_items, FM_REASON_COUNT};
+
+/* The limits are copied to the peers; they hold from the next message on. */
+static int limits_changed(void *block, void *object)
+{
+    struct fm_channel *ch = fm_channel_main();
+
+    for (int k = 0; ch && ch->words == block && k < ch->n_peers; k++) {
+        fm_peer_limits(ch, &ch->peers[k]);
+    }
+    return 0;
+}
+
+/* clang-format off */
+static const struct fathom_cvar cvars[] = {
+    {.name = "p2p_eager_limit", .unit = "bytes",
+     .desc = "Bytes up to which a message travels with its header; raise it where receives "
+             "are mostly posted in time, lower it where unexpected memory runs short.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_BASIC,
+     .at = WORD(eager_limit), .def = 16384, .min = 0, .max = 1 << 30,
+     .category = "protocol", .changed = limits_changed},
+    {.name = "p2p_short_limit", .unit = "bytes",
+     .desc = "Bytes up to which a blocking send is tried without a request; lower it only "
+             "to study the cost of requests.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(short_limit), .def = 16384, .min = 0, .max = 1 << 30,
+     .category = "protocol", .changed = limits_changed},
+    {.name = "p2p_unexpected_limit", .unit = "bytes",
+     .desc = "Memory for messages that nobody waits for, shared out among all senders, "
+             "which fall back to rendezvous when their share is used up; raise it where "
+             "many early messages are normal.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_ALL_EQ,
+     .verbosity = FATHOM_TUNER_BASIC,
+     .at = WORD(unexpected_limit), .def = 64 << 20, .min = 64 << 10, .max = INT64_C(1) << 40,
+     .category = "flow", .fixed_after_init = true},
+    {.name = "p2p_rts_window", .unit = "messages",
+     .desc = "Unanswered rendezvous messages to one receiver before further ones are held "
+             "back until it looks for them; lower it where envelopes alone fill a receiver.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(rts_window), .def = 16384, .min = 1, .max = 1 << 30,
+     .category = "flow"},
+    {.name = "p2p_fragment_len", .unit = "bytes",
+     .desc = "Bytes of one fragment of a rendezvous without RMA, within what the transport "
+             "takes; lower it to let other messages in between sooner.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(fragment_len), .def = 65536, .min = 64, .max = 1 << 30,
+     .category = "rendezvous"},
+    {.name = "p2p_pipeline_depth", .unit = "packets",
+     .desc = "Fragments that leave for one peer in one round of progress; lower it where "
+             "other peers starve.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(pipeline_depth), .def = 16, .min = 1, .max = 1 << 20,
+     .category = "rendezvous"},
+    {.name = "p2p_rma_min", .unit = "bytes",
+     .desc = "Bytes from which on a rendezvous message may be fetched by RMA; raise it "
+             "where registering memory is slow.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(rma_min), .def = 1, .min = 0, .max = INT64_MAX,
+     .category = "rendezvous"},
+    {.name = "p2p_rma_chunk", .unit = "bytes",
+     .desc = "Bytes of one transfer of a fetched message; lower it to spread a long message "
+             "over several transfers.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(rma_chunk), .def = INT64_C(1) << 26, .min = 4096, .max = INT64_C(1) << 40,
+     .category = "rendezvous"},
+    {.name = "p2p_rma_depth", .unit = "transfers",
+     .desc = "Transfers of one fetched message that are under way at a time, at most 8; "
+             "raise it on networks with a long way.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(rma_depth), .def = 4, .min = 1, .max = 8,
+     .category = "rendezvous"},
+};
+
+static const struct fathom_pvar pvars[] = {
+    {.name = "p2p_short_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_short_sent), .category = "protocol",
+     .desc = "Messages sent without a request (these count as eager, too)."},
+    {.name = "p2p_short_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(short_sent_bytes), .category = "protocol",
+     .desc = "Bytes sent without a request (these count as eager, too)."},
+    {.name = "p2p_eager_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_eager_sent), .category = "protocol",
+     .desc = "Messages sent by the eager protocol."},
+    {.name = "p2p_eager_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(eager_sent_bytes), .category = "protocol",
+     .desc = "Bytes sent by the eager protocol."},
+    {.name = "p2p_rndv_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_rndv_sent), .category = "protocol",
+     .desc = "Messages sent by the rendezvous protocol."},
+    {.name = "p2p_rndv_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(rndv_sent_bytes), .category = "protocol",
+     .desc = "Bytes sent by the rendezvous protocol."},
+    {.name = "p2p_self_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_self_sent), .category = "protocol",
+     .desc = "Messages sent to the process itself."},
+    {.name = "p2p_self_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(self_sent_bytes), .category = "protocol",
+     .desc = "Bytes sent to the process itself."},
+    {.name = "p2p_eager_recvd_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_eager_recvd), .category = "protocol",
+     .desc = "Messages received by the eager protocol."},
+    {.name = "p2p_eager_recvd_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(eager_recvd_bytes), .category = "protocol",
+     .desc = "Bytes received by the eager protocol."},
+    {.name = "p2p_rndv_recvd_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_rndv_recvd), .category = "protocol",
+     .desc = "Messages received by the rendezvous protocol."},
+    {.name = "p2p_rndv_recvd_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(rndv_recvd_bytes), .category = "protocol",
+     .desc = "Bytes received by the rendezvous protocol."},
+    {.name = "p2p_self_recvd_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_self_recvd), .category = "protocol",
+     .desc = "Messages received from the process itself."},
+    {.name = "p2p_self_recvd_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(self_recvd_bytes), .category = "protocol",
+     .desc = "Bytes received from the process itself."},
+    {.name = "p2p_sync_sent", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_sync_sent), .category = "protocol",
+     .desc = "Sends in synchronous mode."},
+    {.name = "p2p_ready_sent", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_ready_sent), .category = "protocol",
+     .desc = "Sends in ready mode."},
+    {.name = "p2p_buffered_sent", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_buffered_sent), .category = "protocol",
+     .desc = "Sends in buffered mode."},
+    {.name = "p2p_null_sent", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_null_sent), .category = "protocol",
+     .desc = "Sends to MPI_PROC_NULL."},
+    {.name = "p2p_packed_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_packed_sent), .category = "protocol",
+     .desc = "Messages sent from a buffer that is not one run of bytes."},
+    {.name = "p2p_packed_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(packed_sent_bytes), .category = "protocol",
+     .desc = "Bytes gathered from buffers that are not one run."},
+    {.name = "p2p_unpacked_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_unpacked_recvd), .category = "protocol",
+     .desc = "Messages received into a buffer that is not one run of bytes."},
+    {.name = "p2p_unpacked_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(unpacked_recvd_bytes), .category = "protocol",
+     .desc = "Bytes scattered into buffers that are not one run."},
+    {.name = "p2p_truncated", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_truncated), .category = "protocol",
+     .desc = "Messages that were longer than the buffer of their receive."},
+    {.name = "p2p_last_reason", .klass = FATHOM_STATE, .at = WORD(last_reason), .category =
+     "protocol", .type = FATHOM_INT, .items = &reason_enum,
+     .desc = "Why the last message with a request took its protocol."},
+    {.name = "p2p_reason_short", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(reasons[0]), .category = "protocol",
+     .desc = "Messages that took their protocol because it fits the short limit and needed "
+             "no request."},
+    {.name = "p2p_reason_eager", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(reasons[1]), .category = "protocol",
+     .desc = "Messages that took their protocol because it fits the eager limit."},
+    {.name = "p2p_reason_comm", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(reasons[2]), .category = "protocol",
+     .desc = "Messages that took their protocol because the limit of its communicator asked "
+             "for rendezvous."},
+    {.name = "p2p_reason_self", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(reasons[3]), .category = "protocol",
+     .desc = "Messages that took their protocol because it goes to the process itself."},
+    {.name = "p2p_reason_long", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(reasons[4]), .category = "protocol",
+     .desc = "Messages that took their protocol because it is longer than the eager limit."},
+    {.name = "p2p_reason_no_credit", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(reasons[5]), .category = "protocol",
+     .desc = "Messages that took their protocol because the receiver has no unexpected "
+             "memory left for this sender."},
+    {.name = "p2p_rts_waiting", .unit = "messages", .klass = FATHOM_LEVEL, .at =
+     WORD(rts_waiting), .category = "rendezvous", .is_level = true,
+     .desc = "Messages whose receiver has not answered yet."},
+    {.name = "p2p_rts_waiting_high", .unit = "messages", .klass = FATHOM_HIGHWATERMARK, .at =
+     WORD(rts_waiting), .category = "rendezvous",
+     .desc = "Most messages that waited for an answer at one time."},
+    {.name = "p2p_rts_sent", .unit = "packets", .klass = FATHOM_COUNTER, .at = WORD(n_rts_sent),
+     .category = "rendezvous",
+     .desc = "Packets sent: requests to send."},
+    {.name = "p2p_rts_recvd", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_rts_recvd), .category = "rendezvous",
+     .desc = "Packets received: requests to send."},
+    {.name = "p2p_cts_sent", .unit = "packets", .klass = FATHOM_COUNTER, .at = WORD(n_cts_sent),
+     .category = "rendezvous",
+     .desc = "Packets sent: permissions to send."},
+    {.name = "p2p_cts_recvd", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_cts_recvd), .category = "rendezvous",
+     .desc = "Packets received: permissions to send."},
+    {.name = "p2p_fin_sent", .unit = "packets", .klass = FATHOM_COUNTER, .at = WORD(n_fin_sent),
+     .category = "rendezvous",
+     .desc = "Packets sent: ends of a fetch or of a synchronous match."},
+    {.name = "p2p_fin_recvd", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_fin_recvd), .category = "rendezvous",
+     .desc = "Packets received: ends of a fetch or of a synchronous match."},
+    {.name = "p2p_data_sent", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_data_sent), .category = "rendezvous",
+     .desc = "Packets sent: fragments."},
+    {.name = "p2p_data_recvd", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_data_recvd), .category = "rendezvous",
+     .desc = "Packets received: fragments."},
+    {.name = "p2p_fetches", .unit = "transfers", .klass = FATHOM_COUNTER, .at = WORD(n_rma),
+     .category = "rendezvous",
+     .desc = "Transfers that this process started to fetch a message from its sender."},
+    {.name = "p2p_fetched_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(rma_bytes), .category = "rendezvous",
+     .desc = "Bytes that this process asked for by such transfers."},
+    {.name = "p2p_fetch_fallbacks", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_rma_fallbacks), .category = "rendezvous",
+     .desc = "Messages that could not be fetched and came in fragments instead."},
+    {.name = "p2p_exposed_bytes", .unit = "bytes", .klass = FATHOM_LEVEL, .at =
+     WORD(exposed_bytes), .category = "rendezvous", .is_level = true,
+     .desc = "Bytes of send buffers that receivers may fetch now."},
+    {.name = "p2p_exposed_bytes_high", .unit = "bytes", .klass = FATHOM_HIGHWATERMARK, .at =
+     WORD(exposed_bytes), .category = "rendezvous",
+     .desc = "Most bytes of send buffers that receivers could fetch at one time."},
+    {.name = "p2p_rndv_done", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_rndv_done), .category = "rendezvous",
+     .desc = "Rendezvous sends that are complete."},
+    {.name = "p2p_rndv_time", .unit = "ns", .klass = FATHOM_TIMER, .at = WORD(rndv_ns), .category
+     = "rendezvous",
+     .desc = "Time from asking to completion, over all rendezvous sends."},
+    {.name = "p2p_unexpected_memory", .unit = "bytes", .klass = FATHOM_LEVEL, .at =
+     WORD(unexpected_bytes), .category = "flow", .is_level = true,
+     .desc = "Memory that unexpected messages take up now."},
+    {.name = "p2p_unexpected_memory_high", .unit = "bytes", .klass = FATHOM_HIGHWATERMARK, .at =
+     WORD(unexpected_bytes), .category = "flow",
+     .desc = "Most memory that unexpected messages took up."},
+    {.name = "p2p_unexpected_window", .unit = "bytes", .klass = FATHOM_SIZE, .at =
+     WORD(window_bytes), .category = "flow",
+     .desc = "Unexpected memory that one sender may use here."},
+    {.name = "p2p_copied_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_copied_recvd), .category = "flow",
+     .desc = "Messages that had to lie in unexpected memory before they were received."},
+    {.name = "p2p_copied_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
+     WORD(copied_recvd_bytes), .category = "flow",
+     .desc = "Bytes copied out of unexpected memory."},
+    {.name = "p2p_waiting_packets", .unit = "packets", .klass = FATHOM_LEVEL, .at =
+     WORD(out_len), .category = "flow", .is_level = true,
+     .desc = "Packets that wait for room in the transport or for an answer."},
+    {.name = "p2p_waiting_packets_high", .unit = "packets", .klass = FATHOM_HIGHWATERMARK, .at =
+     WORD(out_len), .category = "flow",
+     .desc = "Most packets that waited at one time."},
+    {.name = "p2p_streams", .unit = "messages", .klass = FATHOM_LEVEL, .at = WORD(bulk_len),
+     .category = "flow", .is_level = true,
+     .desc = "Long messages that are on their way in pieces."},
+    {.name = "p2p_streams_high", .unit = "messages", .klass = FATHOM_HIGHWATERMARK, .at =
+     WORD(bulk_len), .category = "flow",
+     .desc = "Most long messages that were on their way in pieces at one time."},
+    {.name = "p2p_refused", .unit = "packets", .klass = FATHOM_COUNTER, .at = WORD(n_refused),
+     .category = "flow",
+     .desc = "Times that the transport had no room for a packet."},
+    {.name = "p2p_queued", .unit = "messages", .klass = FATHOM_COUNTER, .at = WORD(n_queued),
+     .category = "flow",
+     .desc = "Messages that had to wait for room before their first packet left."},
+    {.name = "p2p_credit_stalls", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_stalls), .category = "flow",
+     .desc = "Messages that went by rendezvous because the receiver has no unexpected "
+             "memory left."},
+    {.name = "p2p_rts_stalls", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_rts_stalls), .category = "flow",
+     .desc = "Times that a message was held back because too many are unanswered."},
+    {.name = "p2p_credits_sent", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_credits_sent), .category = "flow",
+     .desc = "Packets sent only to give back unexpected memory to a sender."},
+    {.name = "p2p_credits_recvd", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_credits_recvd), .category = "flow",
+     .desc = "Packets received that only give back unexpected memory."},
+    {.name = "p2p_more_sent", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_more_sent), .category = "flow",
+     .desc = "Times that a held-back sender was allowed to go on."},
+    {.name = "p2p_more_recvd", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_more_recvd), .category = "flow",
+     .desc = "Times that a receiver allowed this process to go on."},
+    {.name = "p2p_bsend_bytes", .unit = "bytes", .klass = FATHOM_LEVEL, .at = WORD(bsend_bytes),
+     .category = "flow", .is_level = true,
+     .desc = "Attached memory that buffered sends use now."},
+    {.name = "p2p_bsend_bytes_high", .unit = "bytes", .klass = FATHOM_HIGHWATERMARK, .at =
+     WORD(bsend_bytes), .category = "flow",
+     .desc = "Most attached memory that buffered sends used."},
+    {.name = "p2p_bsend_waits", .unit = "calls", .klass = FATHOM_COUNTER, .at =
+     WORD(n_bsend_waits), .category = "flow",
+     .desc = "Times that detaching or flushing a buffer had to wait."},
+    {.name = "p2p_peers", .unit = "processes", .klass = FATHOM_COUNTER, .at = WORD(n_peers),
+     .category = "peers",
+     .desc = "Processes that this one has connected to."},
+    {.name = "p2p_peers_failed", .unit = "processes", .klass = FATHOM_COUNTER, .at =
+     WORD(n_peers_failed), .category = "peers",
+     .desc = "Processes that were lost."},
+    {.name = "p2p_bad_messages", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_bad_messages), .category = "peers",
+     .desc = "Packets that broke the protocol."},
+    {.name = "request_live", .unit = "requests", .klass = FATHOM_LEVEL, .at = WORD(req.live),
+     .category = "requests", .is_level = true,
+     .desc = "Requests that exist now, those of the library among them."},
+    {.name = "request_live_high", .unit = "requests", .klass = FATHOM_HIGHWATERMARK, .at =
+     WORD(req.live), .category = "requests",
+     .desc = "Most requests that existed at one time."},
+    {.name = "request_taken", .unit = "requests", .klass = FATHOM_COUNTER, .at =
+     WORD(req.n_taken), .category = "requests",
+     .desc = "Requests taken from the pool."},
+    {.name = "request_completed", .unit = "requests", .klass = FATHOM_COUNTER, .at =
+     WORD(req.n_completed), .category = "requests",
+     .desc = "Operations that were completed."},
+    {.name = "request_failed", .unit = "requests", .klass = FATHOM_COUNTER, .at =
+     WORD(req.n_failed), .category = "requests",
+     .desc = "Operations that ended with an error."},
+    {.name = "request_cancels", .unit = "calls", .klass = FATHOM_COUNTER, .at = WORD(n_cancels),
+     .category = "requests",
+     .desc = "Calls of MPI_Cancel for a message."},
+    {.name = "request_cancelled", .unit = "requests", .klass = FATHOM_COUNTER, .at =
+     WORD(req.n_cancelled), .category = "requests",
+     .desc = "Cancelled operations that were waited for."},
+    /* arrays */
+    {.name = "p2p_sizes_sent", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(sizes_sent), .category = "protocol", .count = FM_HIST_BINS,
+     .desc = "Messages sent by length: bin 0 counts empty ones, bin k those of 2^(k-1) "
+             "bytes and more."},
+    {.name = "p2p_sizes_recvd", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(sizes_recvd), .category = "protocol", .count = FM_HIST_BINS,
+     .desc = "Messages received by length, in the bins of p2p_sizes_sent."},
+    {.name = "p2p_reasons", .unit = "messages", .klass = FATHOM_COUNTER, .at = WORD(reasons),
+     .category = "protocol", .count = FM_REASON_COUNT,
+     .desc = "Messages by reason of their protocol, in the order of the items of "
+             "p2p_last_reason."},
+    {.name = "p2p_rndv_latency", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(rndv_latency), .category = "rendezvous", .count = FM_HIST_BINS,
+     .desc = "Rendezvous sends by time to completion: bin k counts those of 2^(k-1) ns and "
+             "more."},
+};
+
+static const struct fathom_event_item event_data[] = {
+    {"process", "Index of the other process.", FATHOM_INT, NULL},
+    {"context", "Context id of the communicator, plus 1 for collectives.", FATHOM_UNSIGNED, NULL},
+    {"tag", "Tag of the message.", FATHOM_INT, NULL},
+    {"bytes", "Length of the message.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+};
+
+#define EVENT(n, d, f, c)                                                                          \
+    {.name = n, .desc = d, .verbosity = FATHOM_USER_DETAIL, .bind = FATHOM_BIND_NONE,              \
+     .at = WORD(f), .data = event_data, .n_data = FM_ARRAY_LEN(event_data), .category = c}
+
+static const struct fathom_event events[] = {
+    [FM_EV_EAGER] = EVENT("p2p_eager_event", "An eager message has left.",
+        on_eager, "protocol"),
+    [FM_EV_RTS] = EVENT("p2p_rts_event", "A request to send has left.",
+        on_rts, "rendezvous"),
+    [FM_EV_DATA_START] = EVENT("p2p_data_start_event", "The data of a rendezvous begins to move.",
+        on_data_start, "rendezvous"),
+    [FM_EV_DATA_DONE] = EVENT("p2p_data_done_event", "A rendezvous send is complete.",
+        on_data_done, "rendezvous"),
+    [FM_EV_COMPLETED] = EVENT("request_completed_event", "A message is complete at this process.",
+        req.on_done, "requests"),
+    [FM_EV_FLOW] = EVENT("p2p_flow_event", "A receiver has no unexpected memory left for this sender.",
+        on_flow, "flow"),
+    [FM_EV_PEER] = EVENT("p2p_peer_event", "A process was connected to; the bytes are the longest packet to it.",
+        on_peer, "peers"),
+    [FM_EV_PEER_FAILED] = EVENT("p2p_peer_failed_event", "A process was lost.",
+        on_peer_failed, "peers"),
+};
+
+static const struct fathom_category categories[] = {
+    {"p2p", "Messages between two processes: how they travel and what holds them up.", NULL},
+    {"protocol", "Which way messages take, and why.", "p2p"},
+    {"rendezvous", "Long and synchronous messages, whose receiver is asked first.", "p2p"},
+    {"flow", "Memory for early messages, and what waits for room.", "p2p"},
+    {"peers", "The other processes.", "p2p"},
+    {"requests", "Operations that are under way.", "p2p"},
+};
+/* clang-format on */
+
+const struct fathom_table fm_p2p_vars = {
+    .room = "p2p",
+    .block_len = sizeof(struct fm_p2p_words),
+    .cvars = cvars,
+    .n_cvars = FM_ARRAY_LEN(cvars),
+    .pvars = pvars,
+    .n_pvars = FM_ARRAY_LEN(pvars),
+    .events = events,
+    .n_events = FM_ARRAY_LEN(events),
+    .categories = categories,
+    .n_categories = FM_ARRAY_LEN(categories),
+};
+
+void fm_p2p_emit(const struct fm_channel *ch, enum fm_p2p_event ev, int proc, uint32_t context,
+                 int tag, uint64_t bytes)
+{
+    const uint64_t values[] = {(uint64_t)(int64_t)proc, context, (uint64_t)(int64_t)tag, bytes};
+
+    fathom_mpit_emit(&events[ev], ch->words, NULL, values);
+}

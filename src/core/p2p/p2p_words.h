@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The live words of the engine in the shared page; their rows are in p2p_vars.c. */
+#pragma once
+
+#include <fathom/mpit.h>
+
+#include "core/object/request.h"
+#include "util/compiler.h"
+
+/* Why a message takes the way it takes; items of the enumeration p2p_reason. */
+enum fm_reason {
+    FM_REASON_SHORT,     /* eager: fits the short limit, no request was needed */
+    FM_REASON_EAGER,     /* eager: fits the eager limit */
+    FM_REASON_COMM,      /* eager or rendezvous: by the communicator's own limit */
+    FM_REASON_SELF,      /* to the process itself */
+    FM_REASON_LONG,      /* rendezvous: longer than the eager limit */
+    FM_REASON_NO_CREDIT, /* rendezvous: the receiver's unexpected memory is used up */
+    FM_REASON_COUNT
+};
+
+#define FM_HIST_BINS 64
+
+struct fm_p2p_words {
+    struct fm_request_words req;
+    /* Messages sent, by protocol. Short ones are eager ones, too. */
+    uint64_t n_short_sent, short_sent_bytes;
+    uint64_t n_eager_sent, eager_sent_bytes;
+    uint64_t n_rndv_sent, rndv_sent_bytes;
+    uint64_t n_self_sent, self_sent_bytes;
+    uint64_t n_sync_sent, n_ready_sent, n_buffered_sent;
+    uint64_t n_packed_sent, packed_sent_bytes; /* not contiguous in memory */
+    uint64_t n_null_sent;                      /* to MPI_PROC_NULL */
+    /* Messages received. */
+    uint64_t n_eager_recvd, eager_recvd_bytes;
+    uint64_t n_rndv_recvd, rndv_recvd_bytes;
+    uint64_t n_self_recvd, self_recvd_bytes;
+    uint64_t n_unpacked_recvd, unpacked_recvd_bytes;
+    uint64_t n_copied_recvd, copied_recvd_bytes; /* had to lie in unexpected memory */
+    uint64_t n_truncated;
+    uint64_t sizes_sent[FM_HIST_BINS]; /* bin k: bytes in [2^(k-1), 2^k), bin 0: empty messages */
+    uint64_t sizes_recvd[FM_HIST_BINS];
+    uint64_t reasons[FM_REASON_COUNT];
+    uint64_t last_reason;
+    /* Rendezvous. */
+    struct fathom_level rts_waiting; /* RTS that were sent and not answered */
+    uint64_t n_rts_sent, n_rts_recvd, n_cts_sent, n_cts_recvd, n_fin_sent, n_fin_recvd;
+    uint64_t n_data_sent, n_data_recvd;         /* fragments */
+    uint64_t n_rma, rma_bytes, n_rma_fallbacks; /* fetches by this process */
+    struct fathom_level exposed_bytes;
+    uint64_t rndv_ns, n_rndv_done; /* RTS to completion, at the sender */
+    uint64_t rndv_latency[FM_HIST_BINS];
+    /* Flow control and room in the transport. */
+    struct fathom_level unexpected_bytes; /* memory held by unexpected messages */
+    struct fathom_level out_len;          /* sends and answers that wait for room */
+    struct fathom_level bulk_len;         /* long messages that are on their way */
+    uint64_t n_refused;                   /* the transport had no room */
+    uint64_t n_queued;                    /* messages that had to wait for room */
+    uint64_t n_stalls, n_rts_stalls;      /* sends without credit; without room for an RTS */
+    uint64_t n_credits_sent, n_credits_recvd, n_more_sent, n_more_recvd;
+    uint64_t window_bytes; /* unexpected bytes that one sender may have here */
+    uint64_t n_peers, n_peers_failed, n_bad_messages;
+    uint64_t n_cancels, n_cancelled;
+    /* Buffered mode. */
+    struct fathom_level bsend_bytes; /* attached memory in use */
+    uint64_t n_bsend_waits;
+    /* Control variables. */
+    uint64_t eager_limit, short_limit, unexpected_limit, rts_window, fragment_len, pipeline_depth;
+    uint64_t rma_min, rma_chunk, rma_depth;
+    /* Events. */
+    uint64_t on_eager, on_rts, on_data_start, on_data_done, on_flow, on_peer, on_peer_failed;
+};
+
+struct fm_progress_words {
+    uint64_t n_polls, n_empty_polls, n_events; /* rounds over the transports; things done in them */
+    uint64_t n_waits, n_slow_waits;            /* calls that waited; that had to leave the spin */
+    uint64_t n_yields, n_sleeps, n_wakes;
+    uint64_t slept_ns, blocked_ns;     /* of the slow waits only */
+    uint64_t wait_times[FM_HIST_BINS]; /* of the slow waits, ns */
+    struct fathom_level hooks;
+    uint64_t n_hook_calls, n_hook_events;
+    uint64_t n_gone_checks;
+    uint64_t state; /* enum fm_progress_state */
+    /* Control variables. */
+    uint64_t spin, yield, sleep_us, gone_ms;
+    /* Events. */
+    uint64_t on_slept, on_woke;
+};
+
+/* What the process is doing; items of the enumeration progress_state. */
+enum fm_progress_state {
+    FM_PROGRESS_OUTSIDE, /* not waiting */
+    FM_PROGRESS_SPIN,
+    FM_PROGRESS_YIELD,
+    FM_PROGRESS_SLEEP,
+};
+
+/* Bin of a histogram in powers of two. */
+FM_INLINE unsigned fm_hist_bin(uint64_t x)
+{
+    return x ? 64u - (unsigned)__builtin_clzll(x) - (x >> 63) : 0;
+}

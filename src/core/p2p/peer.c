@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers: first contact, what waits for room, credit, and their end. */
+#include "core/p2p/peer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/object/errhandler.h"
+#include "core/p2p/engine.h"
+#include "util/log.h"
+
+/* Share of the window after which freed blocks are told without being asked: 1/4. */
+#define TELL_SHIFT 2
+
+static uint32_t at_most(uint64_t a, size_t b)
+{
+    return (uint32_t)(a < b ? a : b);
+}
+
+void fm_peer_limits(struct fm_channel *ch, struct fm_peer *peer)
+{
+    size_t room;
+
+    if (!peer->ep) {
+        return;
+    }
+    room = peer->ep->tp->max_send - sizeof(struct fm_wire_sync);
+    peer->eager_limit = at_most(ch->words->eager_limit, room);
+    peer->short_limit = at_most(ch->words->short_limit, peer->eager_limit);
+}
+
+static int refuse(const struct fm_peer *peer)
+{
+    return fm_fail(-FM_E_PEER, "process %d is gone: %s", peer->proc, fm_peer_why(peer));
+}
+
+int fm_peer_resolve(struct fm_channel *ch, int proc, struct fm_peer **out_peer)
+{
+    struct fm_peer *peer = &ch->peers[proc];
+    int rc;
+
+    if (FM_UNLIKELY(peer->is_gone)) {
+        return refuse(peer);
+    }
+    if (FM_LIKELY(peer->ep != NULL)) {
+        *out_peer = peer;
+        return 0;
+    }
+    if (!ch->resolve) {
+        return fm_fail(-FM_E_UNSUPPORTED, "there is no transport to process %d", proc);
+    }
+    rc = ch->resolve(ch->resolve_ctx, proc, &peer->ep);
+    if (rc != 0) {
+        peer->ep = NULL;
+        return rc;
+    }
+    peer->is_open = true;
+    fm_peer_limits(ch, peer);
+    FM_STAT(ch->words->n_peers++);
+    if (FM_UNLIKELY(ch->words->on_peer)) {
+        fm_p2p_emit(ch, FM_EV_PEER, proc, 0, 0, peer->ep->tp->max_send);
+    }
+    *out_peer = peer;
+    return 0;
+}
+
+const char *fm_peer_why(const struct fm_peer *peer)
+{
+    return peer->q->why ? peer->q->why : "no reason was given";
+}
+
+/* ---- what waits ---- */
+
+static void count_waiting(struct fm_channel *ch, int queue, int by)
+{
+    FM_STAT(
+        fathom_level_add(queue == FM_QUEUE_BULK ? &ch->words->bulk_len : &ch->words->out_len, by));
+}
+
+static bool is_idle(const struct fm_peer_queues *q)
+{
+    return fm_list_is_empty(&q->lists[FM_QUEUE_ANSWERS]) &&
+           fm_list_is_empty(&q->lists[FM_QUEUE_SENDS]) &&
+           fm_list_is_empty(&q->lists[FM_QUEUE_BULK]);
+}
+
+void fm_peer_wait(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out,
+                  enum fm_queue queue)
+{
+    struct fm_peer_queues *q = peer->q;
+
+    if (is_idle(q)) {
+        fm_list_push(&ch->waiting, &q->link);
+        ch->n_waiting++;
+    }
+    fm_list_push(&q->lists[queue], &out->link);
+    out->queue = (uint8_t)queue;
+    count_waiting(ch, queue, 1);
+    if (queue == FM_QUEUE_SENDS) {
+        peer->is_open = false;
+    }
+}
+
+void fm_peer_unwait(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    struct fm_peer_queues *q = peer->q;
+
+    if (!out->link.next || fm_list_is_empty(&out->link)) {
+        return;
+    }
+    fm_list_remove(&out->link);
+    count_waiting(ch, out->queue, -1);
+    if (fm_list_is_empty(&q->lists[FM_QUEUE_SENDS])) {
+        peer->is_open = peer->ep && !peer->is_gone;
+    }
+    if (is_idle(q)) {
+        fm_list_remove(&q->link);
+        ch->n_waiting--;
+    }
+}
+
+/* The first of a queue, as long as there is room. How many left, or a failure of the peer. */
+static int flush_in_order(struct fm_channel *ch, struct fm_peer *peer, enum fm_queue queue)
+{
+    struct fm_list *first;
+    int n = 0;
+
+    while ((first = fm_list_first(&peer->q->lists[queue]))) {
+        struct fm_out *out = fm_container_of(first, struct fm_out, link);
+        int rc = out->emit(ch, peer, out);
+
+        if (rc != 0) {
+            return rc == FM_AGAIN ? n : rc;
+        }
+        n++;
+    }
+    return n;
+}
+
+/* One fragment of each in turn, so that long messages share the way. */
+static int flush_bulk(struct fm_channel *ch, struct fm_peer *peer)
+{
+    struct fm_list *bulk = &peer->q->lists[FM_QUEUE_BULK];
+    int budget = (int)ch->words->pipeline_depth;
+    struct fm_list *first;
+    int n = 0;
+
+    while (n < budget && (first = fm_list_first(bulk))) {
+        struct fm_out *out = fm_container_of(first, struct fm_out, link);
+        int rc = out->emit(ch, peer, out);
+
+        if (rc != 0) {
+            return rc == FM_AGAIN ? n : rc;
+        }
+        if (fm_list_first(bulk) == first) {
+            fm_list_remove(first);
+            fm_list_push(bulk, first);
+        }
+        n++;
+    }
+    return n;
+}
+
+int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer)
+{
+    int n = 0;
+
+    for (int queue = 0; queue < FM_QUEUES; queue++) {
+        int rc = queue == FM_QUEUE_BULK ? flush_bulk(ch, peer) : flush_in_order(ch, peer, queue);
+
+        if (FM_UNLIKELY(rc < 0)) {
+            fm_peer_fail(ch, peer->proc, fm_why());
+            return n + 1;
+        }
+        n += rc;
+    }
+    return n;
+}
+
+/* ---- answers ---- */
+
+/* An answer that waits for room. */
+struct answer {
+    struct fm_out out;
+    size_t len;
+    char head[FM_WIRE_MAX];
+};
+
+static int answer_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    struct answer *a = fm_container_of(out, struct answer, out);
+    int rc;
+
+    ((struct fm_wire_head *)a->head)->freed = peer->freed;
+    rc = fm_ep_send(peer->ep, a->head, a->len, NULL, 0);
+    if (rc == 0) {
+        peer->told = ((struct fm_wire_head *)a->head)->freed;
+        fm_peer_unwait(ch, peer, out);
+        fm_pool_put(&ch->blocks, a);
+    }
+    return rc;
+}
+
+static void answer_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    fm_peer_unwait(ch, peer, out);
+    fm_pool_put(&ch->blocks, fm_container_of(out, struct answer, out));
+}
+
+_Static_assert(sizeof(struct answer) <= FM_BLOCK_LEN, "lies in a block");
+
+FM_COLD static int answer_later(struct fm_channel *ch, struct fm_peer *peer, const void *head,
+                                size_t len)
+{
+    struct answer *a = fm_pool_get(&ch->blocks);
+
+    if (!a) {
+        return fm_channel_fail(ch, -FM_E_NOMEM, "no memory to answer process %d", peer->proc);
+    }
+    a->out = (struct fm_out){.emit = answer_emit, .abort = answer_abort};
+    a->len = len;
+    memcpy(a->head, head, len);
+    fm_peer_wait(ch, peer, &a->out, FM_QUEUE_ANSWERS);
+    FM_STAT(ch->words->n_refused++);
+    return 0;
+}
+
+int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size_t len)
+{
+    int rc;
+
+    if (FM_UNLIKELY(peer->is_gone)) {
+        return refuse(peer);
+    }
+    if (FM_UNLIKELY(!fm_list_is_empty(&peer->q->lists[FM_QUEUE_ANSWERS]))) {
+        return answer_later(ch, peer, head, len);
+    }
+    ((struct fm_wire_head *)head)->freed = peer->freed;
+    rc = fm_ep_send(peer->ep, head, len, NULL, 0);
+    if (FM_LIKELY(rc == 0)) {
+        peer->told = peer->freed;
+        return 0;
+    }
+    if (rc == FM_AGAIN) {
+        return answer_later(ch, peer, head, len);
+    }
+    fm_peer_fail(ch, peer->proc, fm_why());
+    return rc;
+}
+
+/* ---- credit ---- */
+
+FM_COLD static void tell_freed(struct fm_channel *ch, struct fm_peer *peer)
+{
+    struct fm_wire_reply h = {.more = peer->more};
+    struct fm_peer *same;
+
+    if (fm_peer_resolve(ch, peer->proc, &same) != 0) {
+        return; /* it will get no credit, and nothing else from us */
+    }
+    peer->told = peer->freed;
+    fm_wire_head_set(&h.head, ch, FM_WIRE_CREDIT, peer);
+    if (fm_peer_answer(ch, peer, &h, sizeof(h)) == 0) {
+        FM_STAT(ch->words->n_credits_sent++);
+    }
+}
+
+void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks)
+{
+    peer->freed += n_blocks;
+    if (FM_UNLIKELY(peer->freed - peer->told > ch->window >> TELL_SHIFT)) {
+        tell_freed(ch, peer);
+    }
+}
+
+void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer)
+{
+    if (!peer->has_stalled) {
+        return;
+    }
+    peer->has_stalled = false;
+    ch->n_stalled--;
+    peer->more += (uint32_t)ch->words->rts_window;
+    FM_STAT(ch->words->n_more_sent++);
+    tell_freed(ch, peer);
+}
+
+/* ---- the end of a peer ---- */
+
+struct loss {
+    struct fm_channel *ch;
+    struct fm_peer *peer;
+    struct fm_list posted; /* receives that have lost their sender */
+    char why[320];
+};
+
+/* Will nobody ever send what this receive waits for? */
+static bool is_lost(const struct loss *l, const struct fm_recv_req *r)
+{
+    const struct fm_comm *comm = r->msg.comm;
+
+    if (r->msg.peer != MPI_ANY_SOURCE) {
+        return fm_comm_proc(comm, r->msg.peer) == l->peer->proc;
+    }
+    for (int rank = 0; rank < comm->n_remote; rank++) {
+        int proc = fm_comm_proc(comm, rank);
+
+        if (!l->ch->peers[proc].is_gone && (proc != l->ch->self || comm->n_remote == 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void lose_posted(struct fm_posted *p, void *ctx)
+{
+    struct loss *l = ctx;
+    struct fm_recv_req *r = fm_container_of(p, struct fm_recv_req, posted);
+
+    if (!is_lost(l, r)) {
+        return;
+    }
+    fm_match_unpost(l->ch->match, p);
+    fm_recv_unposted(l->ch, r);
+    fm_list_push(&l->posted, &p->link);
+}
+
+/* Its data will never be fetched. What has arrived whole stays. */
+static void lose_unexpected(struct fm_unexpected *x, void *ctx)
+{
+    struct loss *l = ctx;
+    struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
+
+    if (u->proc == l->peer->proc && u->kind == FM_WIRE_RTS) {
+        fm_match_drop(l->ch->match, x);
+        fm_unexp_taken(l->ch, u);
+        fm_unexp_free(l->ch, u);
+    }
+}
+
+/* Requests that wait for an answer of the peer, or for its data. */
+static void lose_named(struct loss *l)
+{
+    struct fm_ids *ids = &l->ch->ids;
+
+    for (uint32_t k = 0; k < ids->n_slots; k++) {
+        void *obj = ids->slots[k].obj;
+
+        if (obj && ids->slots[k].kind == FM_ID_SEND) {
+            struct fm_send_req *s = obj;
+
+            if (s->peer == l->peer) {
+                fm_send_fail(l->ch, s, MPI_ERR_PROC_ABORTED, l->why);
+            }
+        } else if (obj) {
+            struct fm_recv_req *r = obj;
+
+            if (r->peer == l->peer) {
+                fm_recv_fail(l->ch, r, MPI_ERR_PROC_ABORTED, l->why);
+            }
+        }
+    }
+}
+
+void fm_peer_fail(struct fm_channel *ch, int proc, const char *why)
+{
+    struct fm_peer *peer = &ch->peers[proc];
+    struct loss l = {.ch = ch, .peer = peer};
+    struct fm_list *first;
+
+    if (peer->is_gone) {
+        return;
+    }
+    peer->is_gone = true;
+    peer->is_open = false;
+    if (peer->has_stalled) {
+        peer->has_stalled = false;
+        ch->n_stalled--;
+    }
+    peer->q->why = strdup(why && why[0] ? why : "it cannot be reached");
+    snprintf(l.why, sizeof(l.why), "process %d is gone: %s", proc, fm_peer_why(peer));
+    FM_STAT(ch->words->n_peers_failed++);
+    if (FM_UNLIKELY(ch->words->on_peer_failed)) {
+        fm_p2p_emit(ch, FM_EV_PEER_FAILED, proc, 0, 0, 0);
+    }
+    fm_list_init(&l.posted);
+    for (int k = 0; k < FM_QUEUES; k++) {
+        while ((first = fm_list_first(&peer->q->lists[k]))) {
+            struct fm_out *out = fm_container_of(first, struct fm_out, link);
+
+            out->abort(ch, peer, out);
+        }
+    }
+    lose_named(&l);
+    fm_match_each_unexpected(ch->match, lose_unexpected, &l);
+    fm_match_each_posted(ch->match, lose_posted, &l);
+    /* Only now, since completing a request may start and cancel others. */
+    while ((first = fm_list_pop(&l.posted))) {
+        struct fm_posted *p = fm_container_of(first, struct fm_posted, link);
+
+        fm_recv_fail(ch, fm_container_of(p, struct fm_recv_req, posted), MPI_ERR_PROC_ABORTED,
+                     l.why);
+    }
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Progress and waiting. A wait spins while that pays, then gives the processor away, then sleeps
+ * until a transport wakes it (D11). Only the last two, the slow wait, look at clocks, note in the
+ * page what the process is blocked in, and ask whether a process has died.
+ */
+#include "core/p2p/progress.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/p2p/engine.h"
+#include "core/p2p/progress_state.h"
+
+#define N_HOOKS 32
+
+struct hook {
+    fm_progress_fn fn;
+    void *ctx;
+};
+
+struct fm_progress {
+    struct fm_progress_words *words;
+    struct hook hooks[N_HOOKS];
+    int n_hooks;
+    int n_processors;
+    uint64_t gone_at; /* when to ask again who has died */
+};
+
+int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out_progress)
+{
+    struct fm_progress *p = calloc(1, sizeof(*p));
+    cpu_set_t cpus;
+
+    if (!p) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the progress engine");
+    }
+    p->words = words;
+    p->n_processors = 1;
+    if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0) {
+        p->n_processors = CPU_COUNT(&cpus);
+    }
+    *out_progress = p;
+    return 0;
+}
+
+void fm_progress_destroy(struct fm_progress *p)
+{
+    free(p);
+}
+
+/* ---- one round ---- */
+
+int fm_progress_hook_add(struct fm_channel *ch, fm_progress_fn fn, void *ctx)
+{
+    struct fm_progress *p = ch->progress;
+
+    if (p->n_hooks == N_HOOKS) {
+        return fm_fail(-FM_E_INTERNAL, "more than %d progress hooks", N_HOOKS);
+    }
+    p->hooks[p->n_hooks++] = (struct hook){fn, ctx};
+    FM_STAT(fathom_level_add(&p->words->hooks, 1));
+    return 0;
+}
+
+void fm_progress_hook_remove(struct fm_channel *ch, fm_progress_fn fn, void *ctx)
+{
+    struct fm_progress *p = ch->progress;
+
+    for (int k = 0; k < p->n_hooks; k++) {
+        if (p->hooks[k].fn == fn && p->hooks[k].ctx == ctx) {
+            p->n_hooks--;
+            memmove(&p->hooks[k], &p->hooks[k + 1], (size_t)(p->n_hooks - k) * sizeof(struct hook));
+            FM_STAT(fathom_level_add(&p->words->hooks, -1));
+            return;
+        }
+    }
+}
+
+/* A hook may remove itself or others. */
+static int call_hooks(struct fm_progress *p)
+{
+    int n = 0;
+
+    for (int k = p->n_hooks - 1; k >= 0; k--) {
+        if (k < p->n_hooks) {
+            n += p->hooks[k].fn(p->hooks[k].ctx);
+            FM_STAT(p->words->n_hook_calls++);
+        }
+    }
+    FM_STAT(p->words->n_hook_events += (uint64_t)n);
+    return n;
+}
+
+/* Each peer with something in its queues once. */
+static int flush_waiting(struct fm_channel *ch)
+{
+    int n = 0;
+
+    for (int k = ch->n_waiting; k > 0; k--) {
+        struct fm_list *first = fm_list_first(&ch->waiting);
+        struct fm_peer_queues *q;
+
+        if (!first) {
+            break;
+        }
+        fm_list_remove(first);
+        fm_list_push(&ch->waiting, first);
+        q = fm_container_of(first, struct fm_peer_queues, link);
+        n += fm_peer_flush(ch, q->peer);
+    }
+    return n;
+}
+
+FM_COLD static int poll_failed(struct fm_channel *ch, const struct fm_transport *tp, int rc)
+{
+    return fm_channel_fail(ch, rc, "transport %s: %s", tp->ops->name, fm_why());
+}
+
+int fm_progress(struct fm_channel *ch)
+{
+    struct fm_progress *p = ch->progress;
+    int n = 0;
+
+    for (int k = 0; k < ch->n_transports; k++) {
+        int rc = fm_transport_poll(ch->transports[k]);
+
+        if (FM_UNLIKELY(rc < 0)) {
+            return poll_failed(ch, ch->transports[k], rc);
+        }
+        n += rc;
+    }
+    if (FM_UNLIKELY(ch->n_waiting)) {
+        n += flush_waiting(ch);
+    }
+    if (FM_UNLIKELY(p->n_hooks)) {
+        n += call_hooks(p);
+    }
+    FM_STAT(p->words->n_polls++);
+    FM_STAT(p->words->n_empty_polls += n == 0);
+    FM_STAT(p->words->n_events += (uint64_t)n);
+    return n;
+}
+
+/* ---- who has died ---- */
+
+FM_COLD static void ask_gone(struct fm_channel *ch, uint64_t now)
+{
+    uint64_t grace = ch->progress->words->gone_ms * 1000000u;
+
+    FM_STAT(ch->progress->words->n_gone_checks++);
+    for (int proc = 0; proc < ch->n_peers; proc++) {
+        struct fm_peer *peer = &ch->peers[proc];
+
+        if (proc == ch->self || peer->is_gone || !ch->is_gone(ch->resolve_ctx, proc)) {
+            continue;
+        }
+        /* What it sent before may still be on its way: a further round must bring nothing. */
+        if (peer->q->gone_ns == 0) {
+            peer->q->gone_ns = now;
+        } else if (now - peer->q->gone_ns >= grace) {
+            fm_peer_fail(ch, proc, "the process has ended");
+        }
+    }
+}
+
+static void maybe_ask_gone(struct fm_channel *ch, uint64_t now)
+{
+    struct fm_progress *p = ch->progress;
+
+    if (ch->is_gone && now >= p->gone_at) {
+        p->gone_at = now + p->words->gone_ms * 1000000u;
+        ask_gone(ch, now);
+    }
+}
+
+/* ---- sleeping ---- */
+
+struct sleep_set {
+    struct pollfd fds[FM_MAX_TRANSPORTS];
+    struct fm_sleep words[FM_MAX_TRANSPORTS];
+    int n_fds, n_words;
+};
+
+/* 0, FM_AGAIN when there is something to do, or a failure. */
+static int arm_all(struct fm_channel *ch, struct sleep_set *set)
+{
+    *set = (struct sleep_set){0};
+    for (int k = 0; k < ch->n_transports; k++) {
+        struct fm_transport *tp = ch->transports[k];
+        struct fm_sleep s = {.fd = -1};
+        int rc = tp->ops->arm(tp, &s);
+
+        if (rc != 0) {
+            return rc;
+        }
+        if (s.fd >= 0) {
+            set->fds[set->n_fds++] = (struct pollfd){.fd = s.fd, .events = POLLIN};
+        }
+        if (s.word) {
+            set->words[set->n_words++] = s;
+        }
+    }
+    return 0;
+}
+
+static void sleep_now(const struct fm_channel *ch, struct sleep_set *set, uint64_t max_us)
+{
+    bool is_mixed =
+        set->n_words > 1 || (set->n_words && set->n_fds) || set->n_words + set->n_fds == 0;
+    uint64_t us = (is_mixed || ch->lock->is_on) && max_us > 1000 ? 1000 : max_us;
+    struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
+
+    if (set->n_words == 1 && set->n_fds == 0) {
+        syscall(SYS_futex, set->words[0].word, FUTEX_WAIT, set->words[0].seen, &t, NULL, 0);
+    } else {
+        ppoll(set->fds, (nfds_t)set->n_fds, &t, NULL);
+    }
+}
+
+/* 0, or a failure of a transport. Whoever wakes us, or nobody: the caller polls again. */
+static int sleep_once(struct fm_channel *ch)
+{
+    struct fm_progress_words *w = ch->progress->words;
+    struct sleep_set set;
+    uint64_t t0, ns;
+    int rc = ch->n_waiting ? FM_AGAIN : arm_all(ch, &set);
+
+    if (rc != 0) {
+        return rc < 0 ? rc : 0;
+    }
+    t0 = fm_now_ns();
+    FM_STAT(w->state = FM_PROGRESS_SLEEP);
+    if (FM_UNLIKELY(w->on_slept)) {
+        fm_progress_emit(w, false, 0);
+    }
+    fm_lock_drop(ch->lock);
+    sleep_now(ch, &set, w->sleep_us);
+    fm_lock_take(ch->lock);
+    ns = fm_now_ns() - t0;
+    FM_STAT(w->n_sleeps++);
+    FM_STAT(w->slept_ns += ns);
+    FM_STAT(w->state = FM_PROGRESS_YIELD);
+    if (FM_UNLIKELY(w->on_woke)) {
+        fm_progress_emit(w, true, ns);
+    }
+    return 0;
+}
+
+static void give_way(struct fm_channel *ch)
+{
+    fm_lock_drop(ch->lock);
+    sched_yield();
+    fm_lock_take(ch->lock);
+}
+
+/* ---- waiting ---- */
+
+/* What the process is blocked in, for those who look from outside. */
+static void note_blocked(struct fm_channel *ch, const struct fm_request *r, uint64_t now)
+{
+    struct fathom_page_blocked *b = &ch->page->blocked;
+    struct fm_request_about about = {.peer = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+
+    if (r && r->ops->about) {
+        r->ops->about(r, &about);
+    }
+    snprintf(b->call, sizeof(b->call), "%s", fm_root.call ? fm_root.call : "");
+    b->peer = about.peer;
+    b->tag = about.tag;
+    b->bytes = about.bytes;
+    b->comm = r && r->comm ? r->comm->id : 0;
+    __atomic_store_n(&b->since_ns, now, __ATOMIC_RELEASE); /* pairs with the reader's acquire */
+}
+
+static void note_free(struct fm_channel *ch)
+{
+    __atomic_store_n(&ch->page->blocked.since_ns, 0, __ATOMIC_RELEASE); /* as in note_blocked() */
+}
+
+struct until {
+    fm_until_fn fn;
+    void *ctx;
+    const struct fm_request *about; /* NULL: not a request */
+};
+
+static int slow_rounds(struct fm_channel *ch, const struct until *u)
+{
+    struct fm_progress_words *w = ch->progress->words;
+    uint64_t n_idle = 0;
+
+    while (!u->fn(u->ctx)) {
+        int n = fm_progress(ch);
+
+        if (n < 0) {
+            return n;
+        }
+        if (ch->has_failed) {
+            return fm_fail(-FM_E_INTERNAL, "%s", ch->why);
+        }
+        if (n > 0) {
+            n_idle = 0;
+            continue;
+        }
+        if (n_idle++ < w->yield) {
+            FM_STAT(w->n_yields++);
+            give_way(ch);
+            continue;
+        }
+        maybe_ask_gone(ch, fm_now_ns());
+        if (u->fn(u->ctx)) {
+            return 0;
+        }
+        n = sleep_once(ch);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+FM_COLD static int wait_slowly(struct fm_channel *ch, const struct until *u)
+{
+    struct fm_progress_words *w = ch->progress->words;
+    uint64_t t0 = fm_now_ns();
+    uint64_t ns;
+    int rc;
+
+    note_blocked(ch, u->about, t0);
+    FM_STAT(w->n_slow_waits++);
+    FM_STAT(w->state = FM_PROGRESS_YIELD);
+    rc = slow_rounds(ch, u);
+    ns = fm_now_ns() - t0;
+    FM_STAT(w->state = FM_PROGRESS_OUTSIDE);
+    FM_STAT(w->blocked_ns += ns);
+    FM_STAT(w->wait_times[fm_hist_bin(ns)]++);
+    note_free(ch);
+    return rc;
+}
+
+/* How long to spin: not at all where that only keeps others from running. */
+static uint64_t spin_of(const struct fm_channel *ch)
+{
+    const struct fm_progress *p = ch->progress;
+
+    return ch->n_local > p->n_processors ? 0 : p->words->spin;
+}
+
+FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
+{
+    struct fm_progress_words *w = ch->progress->words;
+
+    FM_STAT(w->n_waits++);
+    for (uint64_t k = 0, n_spin = spin_of(ch); k <= n_spin; k++) {
+        int n;
+
+        if (u->fn(u->ctx)) {
+            return 0;
+        }
+        n = fm_progress(ch);
+        if (FM_UNLIKELY(n < 0)) {
+            return n;
+        }
+        if (n > 0) {
+            k = 0;
+        } else if (FM_UNLIKELY(ch->lock->is_on)) {
+            give_way(ch);
+        } else {
+            fm_cpu_relax();
+        }
+    }
+    return wait_slowly(ch, u);
+}
+
+int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx)
+{
+    return wait_for(ch, &(struct until){is_done, ctx, NULL});
+}
+
+static bool request_is_done(void *ctx)
+{
+    return ((const struct fm_request *)ctx)->is_done;
+}
+
+int fm_wait_done(struct fm_channel *ch, struct fm_request *r)
+{
+    if (r->is_done) {
+        return 0;
+    }
+    return wait_for(ch, &(struct until){request_is_done, r, r});
+}
+
+int fm_wait(struct fm_request *r, struct fm_status *out_status)
+{
+    int rc = fm_wait_done(r->comm ? r->comm->ch : fm_channel_main(), r);
+
+    if (FM_UNLIKELY(rc != 0)) {
+        return rc;
+    }
+    rc = fm_request_harvest(r, out_status);
+    return out_status ? 0 : rc;
+}
+
+int fm_wait_all(int n, struct fm_request **reqs)
+{
+    int first = 0;
+
+    for (int k = 0; k < n; k++) {
+        int rc = reqs[k] ? fm_wait(reqs[k], NULL) : 0;
+
+        reqs[k] = NULL;
+        if (rc < 0) {
+            return rc;
+        }
+        first = first ? first : rc;
+    }
+    return first;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making and ending the progress engine, and its events; for channel.c and p2p_vars.c. */
+#pragma once
+
+#include "core/p2p/p2p_words.h"
+
+struct fm_progress;
+
+int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out_progress);
+/* NULL is fine. */
+void fm_progress_destroy(struct fm_progress *p);
+
+/* The process went to sleep, or woke after `ns`. */
+FM_COLD void fm_progress_emit(const struct fm_progress_words *words, bool has_woken, uint64_t ns);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The variables and events of waiting, as rows over struct fm_progress_words. */
+#include "core/p2p/channel.h"
+#include "core/p2p/progress_state.h"
+
+#define WORD(f) offsetof(struct fm_progress_words, f)
+
+static const struct fathom_enum_item state_items[] = {
+    {FM_PROGRESS_OUTSIDE, "outside"},
+    {FM_PROGRESS_SPIN, "spin"},
+    {FM_PROGRESS_YIELD, "yield"},
+    {FM_PROGRESS_SLEEP, "sleep"},
+};
+static const struct fathom_enum state_enum = {"progress_state", state_items,
+                                              FM_ARRAY_LEN(state_items)};
+
+/* clang-format off */
+static const struct fathom_cvar cvars[] = {
+    {.name = "progress_spin", .unit = "polls",
+     .desc = "Empty polls of a wait before it gives the processor away; raise it where "
+             "every rank has a processor of its own, and set it to 0 to save power.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_BASIC,
+     .at = WORD(spin), .def = 2000, .min = 0, .max = INT64_C(1) << 40,
+     .category = "progress"},
+    {.name = "progress_yield", .unit = "yields",
+     .desc = "Times that a wait gives the processor away before it sleeps; raise it where "
+             "waking up is slow.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(yield), .def = 20, .min = 0, .max = INT64_C(1) << 40,
+     .category = "progress"},
+    {.name = "progress_sleep", .unit = "us",
+     .desc = "Longest sleep of a wait, although it is woken when something comes; lower it "
+             "on providers that wake late.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(sleep_us), .def = 50000, .min = 1, .max = 60000000,
+     .category = "progress"},
+    {.name = "progress_gone_interval", .unit = "ms",
+     .desc = "Time between the questions of a long wait which processes have ended; raise "
+             "it in jobs of very many processes.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(gone_ms), .def = 50, .min = 1, .max = 3600000,
+     .category = "progress"},
+};
+
+static const struct fathom_pvar pvars[] = {
+    {.name = "progress_polls", .unit = "polls", .klass = FATHOM_COUNTER, .at = WORD(n_polls),
+     .category = "progress",
+     .desc = "Rounds over all transports."},
+    {.name = "progress_empty_polls", .unit = "polls", .klass = FATHOM_COUNTER, .at =
+     WORD(n_empty_polls), .category = "progress",
+     .desc = "Rounds in which nothing happened."},
+    {.name = "progress_events", .unit = "events", .klass = FATHOM_COUNTER, .at = WORD(n_events),
+     .category = "progress",
+     .desc = "Things that happened in these rounds."},
+    {.name = "progress_waits", .unit = "waits", .klass = FATHOM_COUNTER, .at = WORD(n_waits),
+     .category = "progress",
+     .desc = "Times that something was waited for."},
+    {.name = "progress_slow_waits", .unit = "waits", .klass = FATHOM_COUNTER, .at =
+     WORD(n_slow_waits), .category = "progress",
+     .desc = "Waits that spinning did not end."},
+    {.name = "progress_yields", .unit = "yields", .klass = FATHOM_COUNTER, .at = WORD(n_yields),
+     .category = "progress",
+     .desc = "Times that a wait gave the processor away."},
+    {.name = "progress_sleeps", .unit = "sleeps", .klass = FATHOM_COUNTER, .at = WORD(n_sleeps),
+     .category = "progress",
+     .desc = "Times that a wait slept."},
+    {.name = "progress_time_slept", .unit = "ns", .klass = FATHOM_TIMER, .at = WORD(slept_ns),
+     .category = "progress",
+     .desc = "Time asleep in waits."},
+    {.name = "progress_time_blocked", .unit = "ns", .klass = FATHOM_TIMER, .at =
+     WORD(blocked_ns), .category = "progress",
+     .desc = "Time in slow waits, sleep included."},
+    {.name = "progress_hooks", .unit = "hooks", .klass = FATHOM_LEVEL, .at = WORD(hooks),
+     .category = "progress", .is_level = true,
+     .desc = "Schedules and others that are called in every round."},
+    {.name = "progress_hooks_high", .unit = "hooks", .klass = FATHOM_HIGHWATERMARK, .at =
+     WORD(hooks), .category = "progress",
+     .desc = "Most hooks at one time."},
+    {.name = "progress_hook_calls", .unit = "calls", .klass = FATHOM_COUNTER, .at =
+     WORD(n_hook_calls), .category = "progress",
+     .desc = "Calls of hooks."},
+    {.name = "progress_hook_events", .unit = "events", .klass = FATHOM_COUNTER, .at =
+     WORD(n_hook_events), .category = "progress",
+     .desc = "Things that hooks did."},
+    {.name = "progress_gone_checks", .unit = "calls", .klass = FATHOM_COUNTER, .at =
+     WORD(n_gone_checks), .category = "progress",
+     .desc = "Times that a wait asked which processes have ended."},
+    {.name = "progress_state", .klass = FATHOM_STATE, .at = WORD(state), .category = "progress",
+     .type = FATHOM_INT, .items = &state_enum,
+     .desc = "What the process does while it waits."},
+    /* arrays */
+    {.name = "progress_wait_times", .unit = "waits", .klass = FATHOM_COUNTER, .at =
+     WORD(wait_times), .category = "progress", .count = FM_HIST_BINS,
+     .desc = "Slow waits by length: bin k counts those of 2^(k-1) ns and more."},
+};
+
+static const struct fathom_event_item woke_data[] = {
+    {"ns", "How long it slept.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+};
+static const struct fathom_event events[] = {
+    {.name = "progress_slept_event", .desc = "A wait goes to sleep.",
+     .verbosity = FATHOM_USER_DETAIL, .bind = FATHOM_BIND_NONE, .at = WORD(on_slept)},
+    {.name = "progress_woke_event", .desc = "A wait has slept.",
+     .verbosity = FATHOM_USER_DETAIL, .bind = FATHOM_BIND_NONE, .at = WORD(on_woke),
+     .data = woke_data, .n_data = FM_ARRAY_LEN(woke_data)},
+};
+
+static const struct fathom_category categories[] = {
+    {"progress", "Polling and waiting: where the time of a blocked process goes.", NULL},
+};
+/* clang-format on */
+
+const struct fathom_table fm_progress_vars = {
+    .room = "progress",
+    .block_len = sizeof(struct fm_progress_words),
+    .cvars = cvars,
+    .n_cvars = FM_ARRAY_LEN(cvars),
+    .pvars = pvars,
+    .n_pvars = FM_ARRAY_LEN(pvars),
+    .events = events,
+    .n_events = FM_ARRAY_LEN(events),
+    .categories = categories,
+    .n_categories = FM_ARRAY_LEN(categories),
+};
+
+void fm_progress_emit(const struct fm_progress_words *words, bool has_woken, uint64_t ns)
+{
+    fathom_mpit_emit(&events[has_woken], words, NULL, &ns);
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receives: posting, and placing what arrives. What comes off the wire is sorted in deliver.c.
+ */
+#include "core/p2p/recv.h"
+
+#include "core/p2p/engine.h"
+
+/* ---- counting ---- */
+
+static void count_received(struct fm_channel *ch, const struct fm_msg *m, int source, MPI_Count len)
+{
+#if FM_STATS
+    struct fm_comm *comm = m->comm;
+
+    ch->words->sizes_recvd[fm_hist_bin((uint64_t)len)]++;
+    if (m->space == FM_SPACE_USER) {
+        comm->words->n_recvd++;
+        comm->words->n_recvd_bytes += (uint64_t)len;
+        comm->peer_words[2 * comm->n_remote + source]++;
+        comm->peer_words[3 * comm->n_remote + source] += (uint64_t)len;
+    }
+#endif
+}
+
+static void count_posted(const struct fm_recv_req *r, int by)
+{
+#if FM_STATS
+    if (r->msg.space == FM_SPACE_USER) {
+        r->msg.comm->words->prq_len += (uint64_t)(int64_t)by;
+    }
+#endif
+}
+
+void fm_recv_unposted(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    FM_STAT(count_posted(r, -1));
+}
+
+/* ---- the request ---- */
+
+static void recv_release(struct fm_request *req)
+{
+    struct fm_recv_req *r = (struct fm_recv_req *)req;
+
+    fm_dtype_unref(r->msg.dtype);
+}
+
+static void recv_about(const struct fm_request *req, struct fm_request_about *out_about)
+{
+    const struct fm_recv_req *r = (const struct fm_recv_req *)req;
+
+    *out_about = (struct fm_request_about){r->msg.peer, r->msg.tag, (uint64_t)r->cap};
+}
+
+/* MPI-5.0 3.8.4: only what nobody has matched can be cancelled. */
+static int recv_cancel(struct fm_request *req)
+{
+    struct fm_recv_req *r = (struct fm_recv_req *)req;
+    struct fm_channel *ch = r->msg.comm->ch;
+
+    FM_STAT(ch->words->n_cancels++);
+    if (!req->is_done && fm_match_unpost(ch->match, &r->posted)) {
+        fm_recv_unposted(ch, r);
+        req->status.is_cancelled = true;
+        fm_request_complete(req);
+    }
+    return 0;
+}
+
+static int recv_restart(struct fm_request *req)
+{
+    fm_object_ref(req);
+    req->status = FM_STATUS_EMPTY;
+    return fm_recv_start((struct fm_recv_req *)req);
+}
+
+static const struct fm_request_ops recv_ops = {
+    .name = "recv",
+    .start = recv_restart,
+    .cancel = recv_cancel,
+    .release = recv_release,
+    .about = recv_about,
+};
+
+struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m)
+{
+    struct fm_recv_req *r = (struct fm_recv_req *)fm_request_new(&recv_ops, m->comm);
+
+    if (FM_UNLIKELY(!r)) {
+        return NULL;
+    }
+    r->msg = *m;
+    r->cap = fm_dtype_bytes(m->dtype, m->count);
+    if (FM_UNLIKELY(r->cap < 0)) {
+        r->cap = INT64_MAX; /* longer than any message */
+    }
+    fm_object_ref(m->dtype);
+    return r;
+}
+
+void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_Count len)
+{
+    r->len = len;
+    r->want = len < r->cap ? len : r->cap;
+    r->got = 0;
+    r->req.status.source = source;
+    r->req.status.tag = tag;
+    r->req.status.n_bytes = r->want;
+}
+
+void fm_recv_place(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len)
+{
+    struct fm_pack pack;
+
+    if (FM_LIKELY(r->msg.dtype->is_contig)) {
+        if (len) {
+            memcpy((char *)r->msg.buf + r->msg.dtype->true_lb, data, len);
+        }
+        return;
+    }
+    FM_STAT(ch->words->n_unpacked_recvd++);
+    FM_STAT(ch->words->unpacked_recvd_bytes += len);
+    fm_pack_begin(&pack, r->msg.buf, r->msg.count, r->msg.dtype);
+    fm_pack_in(&pack, data, len);
+}
+
+static void leave(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    fm_ids_drop(&ch->ids, r->id);
+    r->id = 0;
+    r->peer = NULL;
+}
+
+FM_COLD static void truncated(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    FM_STAT(ch->words->n_truncated++);
+    fm_request_fail(&r->req, MPI_ERR_TRUNCATE,
+                    "the message of %lld bytes from rank %d with tag %d is longer than the receive "
+                    "buffer of %lld bytes: post a larger one, or ask MPI_Probe for the size",
+                    (long long)r->len, r->req.status.source, r->req.status.tag, (long long)r->cap);
+}
+
+void fm_recv_done(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    leave(ch, r);
+    FM_STAT(count_received(ch, &r->msg, r->req.status.source, r->want));
+    if (FM_UNLIKELY(r->len > r->cap)) {
+        truncated(ch, r);
+        return;
+    }
+    fm_request_complete(&r->req);
+}
+
+void fm_recv_fail(struct fm_channel *ch, struct fm_recv_req *r, int klass, const char *why)
+{
+    if (fm_rndv_abort(ch, r)) {
+        return; /* memory is still being written to: its last transfer ends the request */
+    }
+    leave(ch, r);
+    fm_request_fail(&r->req, klass, "%s", why);
+}
+
+/* ---- posting ---- */
+
+/* Somebody may send no further RTS, and this receive may be for one of those that he holds back. */
+FM_COLD static void ask_stalled(struct fm_channel *ch, const struct fm_recv_req *r)
+{
+    int proc = r->msg.peer == MPI_ANY_SOURCE ? -1 : fm_comm_proc(r->msg.comm, r->msg.peer);
+
+    for (int k = 0; k < ch->n_peers; k++) {
+        if (ch->peers[k].has_stalled && (proc < 0 || proc == k)) {
+            fm_peer_allow_more(ch, &ch->peers[k]);
+        }
+    }
+}
+
+/* A receive from a process that is known to be lost can only fail. */
+FM_COLD static int refuse(struct fm_channel *ch, struct fm_recv_req *r, int proc)
+{
+    char why[320];
+
+    snprintf(why, sizeof(why), "process %d is gone: %s", proc, fm_peer_why(&ch->peers[proc]));
+    fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
+    return 0;
+}
+
+static int post(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_match_key *key)
+{
+    int rc;
+
+    if (r->msg.peer != MPI_ANY_SOURCE) {
+        int proc = fm_comm_proc(r->msg.comm, r->msg.peer);
+
+        if (FM_UNLIKELY(ch->peers[proc].is_gone)) {
+            return refuse(ch, r, proc);
+        }
+    }
+    r->posted.key = *key;
+    rc = fm_match_post(ch->match, &r->posted);
+    if (FM_UNLIKELY(rc != 0)) {
+        return rc;
+    }
+    FM_STAT(count_posted(r, 1));
+    if (FM_UNLIKELY(ch->n_stalled)) {
+        ask_stalled(ch, r);
+    }
+    return 0;
+}
+
+FM_INLINE struct fm_match_key key_of(const struct fm_msg *m)
+{
+    return (struct fm_match_key){.context = fm_msg_context(m), .source = m->peer, .tag = m->tag};
+}
+
+int fm_recv_start(struct fm_recv_req *r)
+{
+    struct fm_channel *ch = r->msg.comm->ch;
+    struct fm_match_key key = key_of(&r->msg);
+    struct fm_unexpected *x = fm_match_receive(ch->match, &key);
+
+    if (x) {
+        struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
+
+        fm_unexp_taken(ch, u);
+        return fm_recv_unexpected(ch, r, u);
+    }
+    return post(ch, r, &key);
+}
+
+/* ---- unexpected messages ---- */
+
+void fm_recv_synced(struct fm_channel *ch, int proc, uint64_t sreq)
+{
+    struct fm_wire_reply h = {.sreq = sreq};
+    struct fm_peer *peer;
+
+    if (fm_peer_resolve(ch, proc, &peer) != 0) {
+        return; /* who is gone waits for nothing */
+    }
+    fm_wire_head_set(&h.head, ch, FM_WIRE_FIN, peer);
+    if (fm_peer_answer(ch, peer, &h, sizeof(h)) == 0) {
+        FM_STAT(ch->words->n_fin_sent++);
+    }
+}
+
+static void count_eager(struct fm_channel *ch, int proc, MPI_Count len)
+{
+    if (proc == ch->self) {
+        FM_STAT(ch->words->n_self_recvd++);
+        FM_STAT(ch->words->self_recvd_bytes += (uint64_t)len);
+        return;
+    }
+    FM_STAT(ch->words->n_eager_recvd++);
+    FM_STAT(ch->words->eager_recvd_bytes += (uint64_t)len);
+}
+
+/* The bytes lie here: copy them out, `len` at most. */
+static void read_out(struct fm_channel *ch, const struct fm_msg *m, const struct fm_unexp *u,
+                     size_t len)
+{
+    struct fm_pack pack;
+
+    FM_STAT(ch->words->n_copied_recvd++);
+    FM_STAT(ch->words->copied_recvd_bytes += len);
+    if (m->dtype->is_contig) {
+        fm_unexp_read(u, (char *)m->buf + m->dtype->true_lb, len);
+        return;
+    }
+    FM_STAT(ch->words->n_unpacked_recvd++);
+    FM_STAT(ch->words->unpacked_recvd_bytes += len);
+    fm_pack_begin(&pack, m->buf, m->count, m->dtype);
+    fm_unexp_read_typed(u, &pack, len);
+}
+
+/* The message is in the user's buffer: give back its room, and tell who waits for that. */
+static void settle(struct fm_channel *ch, struct fm_unexp *u)
+{
+    int proc = u->proc;
+    uint32_t n_blocks = u->n_blocks;
+    uint64_t sreq = u->sreq;
+
+    fm_unexp_free(ch, u);
+    if (proc == ch->self) {
+        return;
+    }
+    if (sreq) {
+        fm_recv_synced(ch, proc, sreq);
+    }
+    fm_peer_freed(ch, &ch->peers[proc], n_blocks);
+}
+
+int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_unexp *u)
+{
+    int source = u->u.key.source;
+    int rc;
+
+    if (u->self) {
+        struct fm_send_req *s = u->self;
+
+        fm_unexp_free(ch, u);
+        fm_self_receive(ch, r, s);
+        return 0;
+    }
+    rc = fm_recv_check(ch, &r->msg, u->proc, source);
+    if (rc != 0) {
+        fm_unexp_free(ch, u);
+        return rc;
+    }
+    fm_recv_matched(r, source, u->u.key.tag, (MPI_Count)u->len);
+    if (u->kind == FM_WIRE_RTS) {
+        struct fm_rts rts = {u->len, u->sreq, u->key, u->has_key};
+
+        r->peer = &ch->peers[u->proc];
+        fm_unexp_free(ch, u);
+        fm_rndv_receive(ch, r, &rts);
+        return 0;
+    }
+    count_eager(ch, u->proc, r->want);
+    read_out(ch, &r->msg, u, (size_t)r->want);
+    settle(ch, u);
+    fm_recv_done(ch, r);
+    return 0;
+}
+
+int fm_recv_check(struct fm_channel *ch, const struct fm_msg *m, int proc, int source)
+{
+    if (FM_LIKELY(source < m->comm->n_remote && fm_comm_proc(m->comm, source) == proc)) {
+        return 0;
+    }
+    fm_peer_fail(ch, proc, "it sent a message in the name of another rank");
+    return fm_fail(-FM_E_PROTO, "process %d sent a message in the name of rank %d", proc, source);
+}
+
+/* ---- entry ---- */
+
+static void status_null(struct fm_status *out_status)
+{
+    if (out_status) {
+        *out_status = FM_STATUS_EMPTY;
+        out_status->source = MPI_PROC_NULL;
+    }
+}
+
+/* An early message whose bytes are here and that fits: no request is needed. False: not so. */
+static bool recv_early(struct fm_channel *ch, const struct fm_msg *m, struct fm_unexp *u,
+                       struct fm_status *out_status)
+{
+    MPI_Count cap = fm_dtype_bytes(m->dtype, m->count);
+    int source = u->u.key.source;
+
+    if (u->kind == FM_WIRE_RTS || u->self || (MPI_Count)u->len > cap ||
+        source >= m->comm->n_remote || fm_comm_proc(m->comm, source) != u->proc) {
+        return false;
+    }
+    count_eager(ch, u->proc, (MPI_Count)u->len);
+    read_out(ch, m, u, u->len);
+    FM_STAT(count_received(ch, m, source, (MPI_Count)u->len));
+    if (out_status) {
+        *out_status =
+            (struct fm_status){.source = source, .tag = u->u.key.tag, .n_bytes = (MPI_Count)u->len};
+    }
+    settle(ch, u);
+    return true;
+}
+
+static int wait_recv(struct fm_recv_req *r, struct fm_status *out_status)
+{
+    struct fm_status st;
+    int rc = fm_wait(&r->req, &st);
+
+    if (out_status) {
+        *out_status = st;
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    switch (st.error) {
+    case MPI_SUCCESS:
+        return 0;
+    case MPI_ERR_TRUNCATE:
+        return -FM_E_TRUNCATE;
+    default:
+        return -FM_E_PEER;
+    }
+}
+
+int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
+{
+    struct fm_channel *ch = m->comm->ch;
+    struct fm_match_key key = key_of(m);
+    struct fm_unexpected *x;
+    struct fm_unexp *u = NULL;
+    struct fm_recv_req *r;
+    int rc;
+
+    if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
+        status_null(out_status);
+        return 0;
+    }
+    x = fm_match_receive(ch->match, &key);
+    if (x) {
+        u = fm_container_of(x, struct fm_unexp, u);
+        fm_unexp_taken(ch, u);
+        if (recv_early(ch, m, u, out_status)) {
+            return 0;
+        }
+    }
+    r = fm_recv_req_new(m);
+    if (FM_UNLIKELY(!r)) {
+        return -FM_E_NOMEM;
+    }
+    fm_object_ref(&r->req);
+    rc = u ? fm_recv_unexpected(ch, r, u) : post(ch, r, &key);
+    if (FM_UNLIKELY(rc != 0)) {
+        fm_request_unref(&r->req);
+        fm_request_unref(&r->req);
+        return rc;
+    }
+    return wait_recv(r, out_status);
+}
+
+FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_req)
+{
+    struct fm_recv_req *r = fm_recv_req_new(m);
+
+    if (!r) {
+        return -FM_E_NOMEM;
+    }
+    status_null(&r->req.status);
+    fm_object_ref(&r->req);
+    fm_request_complete(&r->req);
+    *out_req = &r->req;
+    return 0;
+}
+
+int fm_irecv(const struct fm_msg *m, struct fm_request **out_req)
+{
+    struct fm_recv_req *r;
+    int rc;
+
+    if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
+        return null_request(m, out_req);
+    }
+    r = fm_recv_req_new(m);
+    if (FM_UNLIKELY(!r)) {
+        return -FM_E_NOMEM;
+    }
+    fm_object_ref(&r->req); /* the engine's; the first is the handle's */
+    rc = fm_recv_start(r);
+    if (FM_UNLIKELY(rc != 0)) {
+        fm_request_unref(&r->req);
+        fm_request_unref(&r->req);
+        return rc;
+    }
+    *out_req = &r->req;
+    return 0;
+}
+
+int fm_sendrecv(const struct fm_msg *send, const struct fm_msg *recv, struct fm_status *out_status)
+{
+    struct fm_request *r;
+    int rc = fm_irecv(recv, &r);
+    int rc_send;
+
+    if (rc != 0) {
+        return rc;
+    }
+    rc_send = fm_send(send, FM_SEND_STANDARD);
+    if (rc_send != 0) {
+        fm_request_cancel(r);
+        fm_request_unref(r);
+        return rc_send;
+    }
+    return wait_recv((struct fm_recv_req *)r, out_status);
+}

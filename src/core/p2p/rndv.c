@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rendezvous protocol: the sender asks (RTS), and the data moves when the receive is known.
+ *
+ *     sender                     receiver
+ *     RTS with key  ------------> matched; both buffers are one run: gets the data by RMA
+ *     complete      <------------ FIN
+ *
+ *     RTS           ------------> matched
+ *                   <------------ CTS
+ *     DATA, DATA... ------------> placed (unpacked) as they come, straight from the transport
+ *     complete when the last fragment has left
+ *
+ * A fetch that the transport refuses falls back to the second way, for this peer from then on.
+ */
+#include "core/p2p/engine.h"
+
+#define FETCH_DEPTH_MAX 8
+
+/* One piece of a message that is fetched. */
+struct piece {
+    struct fm_rma rma;
+    struct fm_fetch *fetch;
+    bool is_flying;
+};
+
+/* A message that is fetched, by several transfers at a time. Waits in the peer's bulk queue while
+   there is a piece to start and a place for it. */
+struct fm_fetch {
+    struct fm_out out;
+    struct fm_channel *ch;
+    struct fm_recv_req *r;
+    struct fm_rkey key;
+    struct fm_mem mem; /* registration of the buffer */
+    bool has_mem;
+    bool is_aborted;
+    bool is_starting; /* inside rma(): done() must not end the fetch */
+    int status;       /* first failure of a piece */
+    int n_flying;
+    int depth;
+    size_t at; /* bytes whose transfer was started */
+    struct piece pieces[FETCH_DEPTH_MAX];
+};
+
+_Static_assert(sizeof(struct fm_fetch) <= FM_FETCH_LEN, "fits the pool");
+
+/* ---- the sender ---- */
+
+static bool rndv_fits(const struct fm_peer *peer, const struct fm_send_req *s)
+{
+    return true; /* whatever its length and layout */
+}
+
+static bool may_be_fetched(const struct fm_channel *ch, const struct fm_send_req *s)
+{
+    return s->peer->ep->tp->has_rma && s->msg.dtype->is_contig &&
+           (uint64_t)s->len >= ch->words->rma_min && s->len > 0;
+}
+
+/* A key for the receiver to fetch the data with. Without one it will ask for fragments. */
+static void offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire_rts *h)
+{
+    char *addr = (char *)s->msg.buf + s->msg.dtype->true_lb;
+    struct fm_transport *tp = s->peer->ep->tp;
+
+    if (!may_be_fetched(ch, s)) {
+        return;
+    }
+    if (tp->needs_expose) {
+        if (tp->ops->expose(tp, addr, (size_t)s->len, &s->mem) != 0) {
+            return;
+        }
+        s->is_exposed = true;
+        FM_STAT(fathom_level_add(&ch->words->exposed_bytes, s->len));
+        h->key = s->mem.rkey;
+    } else {
+        h->key.addr = (uintptr_t)addr;
+    }
+    h->base.head.flags |= FM_WIRE_HAS_KEY;
+}
+
+/* Let go of what start() took; the send may end after that. */
+static void rndv_abort(struct fm_channel *ch, struct fm_send_req *s)
+{
+    if (s->is_exposed) {
+        struct fm_transport *tp = s->peer->ep->tp;
+
+        tp->ops->unexpose(tp, &s->mem);
+        s->is_exposed = false;
+        FM_STAT(fathom_level_add(&ch->words->exposed_bytes, -s->len));
+    }
+    if (s->is_counted) {
+        s->is_counted = false;
+        s->peer->n_rts--;
+        FM_STAT(fathom_level_add(&ch->words->rts_waiting, -1));
+    }
+}
+
+FM_COLD static int hold_back(struct fm_channel *ch, const struct fm_send_req *s)
+{
+    FM_STAT(ch->words->n_rts_stalls++);
+    return FM_AGAIN;
+}
+
+static void count_rts(struct fm_channel *ch, struct fm_send_req *s)
+{
+    struct fm_p2p_words *w = ch->words;
+    struct fm_peer *peer = s->peer;
+
+    peer->n_rts++;
+    if (peer->n_rts > w->rts_window) {
+        peer->rts_extra--;
+    }
+    s->is_counted = true;
+    FM_STAT(fathom_level_add(&w->rts_waiting, 1));
+    FM_STAT(w->n_rts_sent++);
+    FM_STAT(w->n_rndv_sent++);
+    FM_STAT(w->rndv_sent_bytes += (uint64_t)s->len);
+    FM_STAT(w->reasons[s->reason]++);
+    FM_STAT(w->last_reason = s->reason);
+    FM_STAT(w->n_stalls += s->reason == FM_REASON_NO_CREDIT);
+    FM_STAT(s->start_ns = fm_now_ns());
+    if (FM_UNLIKELY(w->on_rts)) {
+        fm_p2p_emit(ch, FM_EV_RTS, peer->proc, fm_msg_context(&s->msg), s->msg.tag,
+                    (uint64_t)s->len);
+    }
+    if (FM_UNLIKELY(w->on_flow && s->reason == FM_REASON_NO_CREDIT)) {
+        fm_p2p_emit(ch, FM_EV_FLOW, peer->proc, fm_msg_context(&s->msg), s->msg.tag,
+                    (uint64_t)s->len);
+    }
+}
+
+static int rndv_start(struct fm_channel *ch, struct fm_send_req *s)
+{
+    struct fm_peer *peer = s->peer;
+    uint64_t window = ch->words->rts_window;
+    struct fm_wire_rts h = {.len = (uint64_t)s->len};
+    int rc;
+
+    if (FM_UNLIKELY(peer->n_rts >= window && peer->rts_extra == 0)) {
+        return hold_back(ch, s);
+    }
+    fm_wire_base_set(&h.base, ch, FM_WIRE_RTS, peer, &s->msg);
+    h.sreq = s->id = fm_ids_put(&ch->ids, FM_ID_SEND, s);
+    if (FM_UNLIKELY(!s->id)) {
+        return fm_fail(-FM_E_NOMEM, "no memory to name a request");
+    }
+    offer(ch, s, &h);
+    if (peer->n_rts + 1 >= window && peer->rts_extra <= (peer->n_rts >= window ? 1u : 0u)) {
+        h.base.head.flags |= FM_WIRE_LAST;
+    }
+    rc = fm_ep_send(peer->ep, &h, sizeof(h), NULL, 0);
+    if (FM_UNLIKELY(rc != 0)) {
+        FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
+        rndv_abort(ch, s);
+        fm_ids_drop(&ch->ids, s->id);
+        s->id = 0;
+        return rc;
+    }
+    peer->told = h.base.head.freed;
+    s->rreq = 0;
+    count_rts(ch, s);
+    return 0;
+}
+
+/* The receiver has all that it wants, or all of it has left. */
+static void finish_send(struct fm_channel *ch, struct fm_send_req *s)
+{
+#if FM_STATS
+    uint64_t ns = fm_now_ns() - s->start_ns;
+
+    ch->words->rndv_ns += ns;
+    ch->words->n_rndv_done++;
+    ch->words->rndv_latency[fm_hist_bin(ns)]++;
+#endif
+    if (FM_UNLIKELY(ch->words->on_data_done)) {
+        fm_p2p_emit(ch, FM_EV_DATA_DONE, s->peer->proc, fm_msg_context(&s->msg), s->msg.tag,
+                    (uint64_t)s->len);
+    }
+    rndv_abort(ch, s);
+    fm_send_done(ch, s);
+}
+
+/* One fragment. */
+static int data_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    struct fm_send_req *s = fm_container_of(out, struct fm_send_req, out);
+    size_t room_len = ch->words->fragment_len + sizeof(struct fm_wire_reply);
+    size_t left = (size_t)(s->want - s->pack.at);
+    struct fm_wire_reply *h;
+    size_t len;
+    int rc;
+
+    if (room_len > peer->ep->tp->max_send) {
+        room_len = peer->ep->tp->max_send;
+    }
+    if (room_len > sizeof(*h) + left) {
+        room_len = sizeof(*h) + left;
+    }
+    rc = peer->ep->ops->reserve(peer->ep, room_len, (void **)&h);
+    if (rc != 0) {
+        FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
+        return rc;
+    }
+    *h = (struct fm_wire_reply){.rreq = s->rreq, .at = (uint64_t)s->pack.at};
+    fm_wire_head_set(&h->head, ch, FM_WIRE_DATA, peer);
+    peer->told = h->head.freed;
+    len = fm_pack_out(&s->pack, h + 1, room_len - sizeof(*h));
+    rc = peer->ep->ops->commit(peer->ep, h, sizeof(*h) + len);
+    if (rc != 0) {
+        return rc;
+    }
+    FM_STAT(ch->words->n_data_sent++);
+    if (s->pack.at >= s->want) {
+        fm_peer_unwait(ch, peer, out);
+        finish_send(ch, s);
+    }
+    return 0;
+}
+
+static void data_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    struct fm_send_req *s = fm_container_of(out, struct fm_send_req, out);
+    char why[320];
+
+    snprintf(why, sizeof(why), "process %d is gone: %s", peer->proc, fm_peer_why(peer));
+    fm_send_fail(ch, s, MPI_ERR_PROC_ABORTED, why);
+}
+
+static int rndv_on_reply(struct fm_channel *ch, struct fm_send_req *s,
+                         const struct fm_wire_reply *h)
+{
+    if (s->rreq != 0) {
+        return fm_fail(-FM_E_PROTO, "it answered an RTS twice");
+    }
+    if (h->head.kind == FM_WIRE_FIN) {
+        finish_send(ch, s);
+        return 0;
+    }
+    if (h->rreq == 0 || h->at == 0 || h->at > (uint64_t)s->len) {
+        return fm_fail(-FM_E_PROTO, "it asked for %llu bytes of a message of %lld",
+                       (unsigned long long)h->at, (long long)s->len);
+    }
+    rndv_abort(ch, s); /* neither the window nor the key are needed any more */
+    s->rreq = h->rreq;
+    s->want = (MPI_Count)h->at;
+    FM_STAT(ch->words->n_packed_sent += !s->msg.dtype->is_contig);
+    FM_STAT(ch->words->packed_sent_bytes += s->msg.dtype->is_contig ? 0 : h->at);
+    fm_pack_begin(&s->pack, s->msg.buf, s->msg.count, s->msg.dtype);
+    s->out = (struct fm_out){.emit = data_emit, .abort = data_abort};
+    fm_peer_wait(ch, s->peer, &s->out, FM_QUEUE_BULK);
+    if (FM_UNLIKELY(ch->words->on_data_start)) {
+        fm_p2p_emit(ch, FM_EV_DATA_START, s->peer->proc, fm_msg_context(&s->msg), s->msg.tag,
+                    h->at);
+    }
+    return 0;
+}
+
+/* ---- the receiver ---- */
+
+static void finish_recv(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    FM_STAT(ch->words->n_rndv_recvd++);
+    FM_STAT(ch->words->rndv_recvd_bytes += (uint64_t)r->want);
+    fm_recv_done(ch, r);
+}
+
+/* The sender may have its buffer back. */
+static void answer_fin(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    fm_recv_synced(ch, r->peer->proc, r->sreq);
+    finish_recv(ch, r);
+}
+
+/* Ask for fragments. */
+static void ask(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    struct fm_wire_reply h = {.sreq = r->sreq, .at = (uint64_t)r->want};
+
+    h.rreq = r->id = fm_ids_put(&ch->ids, FM_ID_RECV, r);
+    if (!r->id) {
+        fm_channel_fail(ch, -FM_E_NOMEM, "no memory to name a request");
+        return;
+    }
+    r->got = 0;
+    fm_pack_begin(&r->pack, r->msg.buf, r->msg.count, r->msg.dtype);
+    FM_STAT(ch->words->n_unpacked_recvd += !r->msg.dtype->is_contig);
+    FM_STAT(ch->words->unpacked_recvd_bytes += r->msg.dtype->is_contig ? 0 : (uint64_t)r->want);
+    FM_STAT(ch->words->n_cts_sent++);
+    fm_wire_head_set(&h.head, ch, FM_WIRE_CTS, r->peer);
+    fm_peer_answer(ch, r->peer, &h, sizeof(h)); /* its failure ends the request, too */
+}
+
+int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_wire_reply *h,
+                 const void *data, size_t len)
+{
+    if (FM_UNLIKELY(len == 0 || h->at != (uint64_t)r->got || len > (size_t)(r->want - r->got))) {
+        return fm_fail(-FM_E_PROTO, "it sent %zu bytes at %llu of a message of %lld", len,
+                       (unsigned long long)h->at, (long long)r->want);
+    }
+    fm_pack_in(&r->pack, data, len);
+    r->got += (MPI_Count)len;
+    if (r->got == r->want) {
+        finish_recv(ch, r);
+    }
+    return 0;
+}
+
+/* ---- fetching ---- */
+
+static bool can_fetch(const struct fm_recv_req *r, const struct fm_rts *rts)
+{
+    return rts->has_key && r->peer->ep->tp->has_rma && !r->peer->no_rma && r->msg.dtype->is_contig;
+}
+
+static void free_fetch(struct fm_fetch *f)
+{
+    if (f->has_mem) {
+        struct fm_transport *tp = f->r->peer->ep->tp;
+
+        tp->ops->unexpose(tp, &f->mem);
+    }
+    fm_peer_unwait(f->ch, f->r->peer, &f->out);
+    f->r->fetch = NULL;
+    fm_pool_put(&f->ch->fetches, f);
+}
+
+/* Nothing flies, and nothing more is to be started. */
+static void finish_fetch(struct fm_fetch *f)
+{
+    struct fm_channel *ch = f->ch;
+    struct fm_recv_req *r = f->r;
+    int status = f->status;
+    bool is_aborted = f->is_aborted || r->peer->is_gone || status == -FM_E_PEER;
+
+    free_fetch(f);
+    if (is_aborted) {
+        char why[320];
+
+        snprintf(why, sizeof(why), "process %d is gone: %s", r->peer->proc, fm_peer_why(r->peer));
+        fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
+    } else if (status != 0) {
+        FM_STAT(ch->words->n_rma_fallbacks++);
+        r->peer->no_rma = true;
+        ask(ch, r);
+    } else {
+        answer_fin(ch, r);
+    }
+}
+
+static bool is_over(const struct fm_fetch *f)
+{
+    bool all = f->at == (size_t)f->r->want || f->status != 0 || f->is_aborted;
+
+    return all && f->n_flying == 0 && !f->is_starting;
+}
+
+static void piece_done(struct fm_rma *rma, int status)
+{
+    struct piece *p = fm_container_of(rma, struct piece, rma);
+    struct fm_fetch *f = p->fetch;
+    bool is_waiting = f->out.link.next && !fm_list_is_empty(&f->out.link);
+
+    p->is_flying = false;
+    f->n_flying--;
+    if (status != 0 && f->status == 0) {
+        f->status = status;
+    }
+    if (is_over(f)) {
+        finish_fetch(f);
+    } else if (!is_waiting && !f->is_starting && f->status == 0 && !f->is_aborted &&
+               f->at < (size_t)f->r->want) {
+        fm_peer_wait(f->ch, f->r->peer, &f->out, FM_QUEUE_BULK);
+    }
+}
+
+static struct piece *free_piece(struct fm_fetch *f)
+{
+    for (int k = 0; k < f->depth; k++) {
+        if (!f->pieces[k].is_flying) {
+            return &f->pieces[k];
+        }
+    }
+    return NULL;
+}
+
+/* Start the next piece. */
+static int fetch_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    struct fm_fetch *f = fm_container_of(out, struct fm_fetch, out);
+    struct piece *p = free_piece(f);
+    size_t left = (size_t)f->r->want - f->at;
+    int rc;
+
+    p->fetch = f;
+    p->is_flying = true;
+    p->rma = (struct fm_rma){.op = FM_RMA_GET,
+                             .local = (char *)f->r->msg.buf + f->r->msg.dtype->true_lb + f->at,
+                             .len = left < ch->words->rma_chunk ? left : ch->words->rma_chunk,
+                             .remote = f->key,
+                             .remote_at = f->at,
+                             .mem = f->has_mem ? &f->mem : NULL,
+                             .done = piece_done};
+    f->n_flying++;
+    f->is_starting = true;
+    rc = peer->ep->ops->rma(peer->ep, &p->rma);
+    f->is_starting = false;
+    if (rc != 0) {
+        p->is_flying = false;
+        f->n_flying--;
+        FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
+        if (rc == FM_AGAIN) {
+            return rc;
+        }
+        f->status = f->status ? f->status : rc;
+    } else {
+        FM_STAT(ch->words->n_rma++);
+        FM_STAT(ch->words->rma_bytes += p->rma.len);
+        f->at += p->rma.len;
+    }
+    if (is_over(f)) {
+        finish_fetch(f);
+    } else if (f->status != 0 || f->at == (size_t)f->r->want || !free_piece(f)) {
+        fm_peer_unwait(ch, peer, out);
+    }
+    return 0;
+}
+
+static void fetch_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    struct fm_fetch *f = fm_container_of(out, struct fm_fetch, out);
+
+    f->is_aborted = true;
+    fm_peer_unwait(ch, peer, out);
+    if (is_over(f)) {
+        finish_fetch(f);
+    }
+}
+
+static void start_fetch(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts)
+{
+    struct fm_transport *tp = r->peer->ep->tp;
+    struct fm_fetch *f = fm_pool_get(&ch->fetches);
+
+    if (!f) {
+        ask(ch, r);
+        return;
+    }
+    memset(f, 0, sizeof(*f));
+    f->out = (struct fm_out){.emit = fetch_emit, .abort = fetch_abort};
+    f->ch = ch;
+    f->r = r;
+    f->key = rts->key;
+    f->depth =
+        (int)ch->words->rma_depth < FETCH_DEPTH_MAX ? (int)ch->words->rma_depth : FETCH_DEPTH_MAX;
+    r->fetch = f;
+    if (tp->wants_local_mem) {
+        f->has_mem = tp->ops->expose(tp, (char *)r->msg.buf + r->msg.dtype->true_lb,
+                                     (size_t)r->want, &f->mem) == 0;
+    }
+    fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_BULK);
+    if (FM_UNLIKELY(ch->words->on_data_start)) {
+        fm_p2p_emit(ch, FM_EV_DATA_START, r->peer->proc, fm_msg_context(&r->msg), r->req.status.tag,
+                    (uint64_t)r->want);
+    }
+}
+
+int fm_rndv_receive(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts)
+{
+    struct fm_peer *peer;
+    int rc = fm_peer_resolve(ch, r->peer->proc, &peer);
+
+    r->sreq = rts->sreq;
+    if (rc != 0) {
+        char why[320];
+
+        snprintf(why, sizeof(why), "%s", fm_why());
+        fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
+        return rc;
+    }
+    if (r->want == 0) {
+        answer_fin(ch, r);
+    } else if (can_fetch(r, rts)) {
+        start_fetch(ch, r, rts);
+    } else {
+        ask(ch, r);
+    }
+    return 0;
+}
+
+bool fm_rndv_abort(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    struct fm_fetch *f = r->fetch;
+
+    if (!f) {
+        return false;
+    }
+    f->is_aborted = true;
+    fm_peer_unwait(ch, r->peer, &f->out);
+    if (f->n_flying > 0 || f->is_starting) {
+        return true;
+    }
+    free_fetch(f);
+    return false;
+}
+
+const struct fm_proto fm_rndv = {
+    .name = "rndv",
+    .fits = rndv_fits,
+    .start = rndv_start,
+    .on_reply = rndv_on_reply,
+    .abort = rndv_abort,
+};

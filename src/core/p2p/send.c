@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Entry of all send modes. A short standard send is over here in one call of the transport, with
+ * its header on the stack; everything else gets a request and the protocol that fits it now.
+ */
+#include "core/p2p/send.h"
+
+#include "core/p2p/engine.h"
+
+/* ---- counting ---- */
+
+void fm_send_count(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len)
+{
+#if FM_STATS
+    struct fm_comm *comm = m->comm;
+
+    ch->words->sizes_sent[fm_hist_bin((uint64_t)len)]++;
+    if (m->space == FM_SPACE_USER) {
+        comm->words->n_sent++;
+        comm->words->n_sent_bytes += (uint64_t)len;
+        comm->peer_words[m->peer]++;
+        comm->peer_words[comm->n_remote + m->peer] += (uint64_t)len;
+    }
+#endif
+}
+
+/* ---- the short way ---- */
+
+FM_INLINE bool is_short(const struct fm_peer *peer, const struct fm_msg *m, uint64_t len)
+{
+    uint64_t own = m->comm->words->eager_limit; /* the communicator's limit + 1, 0: none */
+
+    return peer->is_open && len <= peer->short_limit && m->dtype->is_contig &&
+           (own == 0 || len < own) && fm_peer_has_credit(peer, fm_unexp_blocks(len));
+}
+
+/* 0, FM_AGAIN or a failure of the peer. */
+FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, const struct fm_msg *m,
+                         uint64_t len)
+{
+    struct fm_wire_base h;
+    int rc;
+
+    fm_wire_base_set(&h, ch, FM_WIRE_EAGER, peer, m);
+    rc = fm_ep_send(peer->ep, &h, sizeof(h), (char *)m->buf + m->dtype->true_lb, len);
+    if (FM_UNLIKELY(rc != 0)) {
+        return rc;
+    }
+    peer->told = peer->freed;
+    peer->charged += fm_unexp_blocks(len);
+    FM_STAT(ch->words->n_short_sent++);
+    FM_STAT(ch->words->short_sent_bytes += len);
+    FM_STAT(ch->words->n_eager_sent++);
+    FM_STAT(ch->words->eager_sent_bytes += len);
+    FM_STAT(ch->words->reasons[FM_REASON_SHORT]++);
+    FM_STAT(fm_send_count(ch, m, (MPI_Count)len));
+    if (FM_UNLIKELY(ch->words->on_eager)) {
+        fm_p2p_emit(ch, FM_EV_EAGER, peer->proc, h.context, m->tag, len);
+    }
+    return 0;
+}
+
+/* ---- requests ---- */
+
+static void send_release(struct fm_request *r)
+{
+    struct fm_send_req *s = (struct fm_send_req *)r;
+
+    fm_dtype_unref(s->msg.dtype);
+}
+
+static void send_about(const struct fm_request *r, struct fm_request_about *out_about)
+{
+    const struct fm_send_req *s = (const struct fm_send_req *)r;
+
+    *out_about = (struct fm_request_about){s->msg.peer, s->msg.tag, (uint64_t)s->len};
+}
+
+/* MPI-5.0 3.8.4: what has not left is taken back here; what the receiver has not matched, there. */
+static int send_cancel(struct fm_request *r)
+{
+    struct fm_send_req *s = (struct fm_send_req *)r;
+    struct fm_channel *ch = r->comm->ch;
+    struct fm_wire_reply h = {.sreq = s->id};
+
+    FM_STAT(ch->words->n_cancels++);
+    if (r->is_done || s->is_cancelling) {
+        return 0;
+    }
+    if (!s->peer) {
+        return fm_self_cancel(ch, s);
+    }
+    if (!s->id) { /* waits for room */
+        fm_send_taken_back(ch, s);
+        return 0;
+    }
+    s->is_cancelling = true;
+    fm_wire_head_set(&h.head, ch, FM_WIRE_CANCEL, s->peer);
+    fm_peer_answer(ch, s->peer, &h, sizeof(h));
+    return 0;
+}
+
+static int send_restart(struct fm_request *r);
+
+static const struct fm_request_ops send_ops = {
+    .name = "send",
+    .start = send_restart,
+    .cancel = send_cancel,
+    .release = send_release,
+    .about = send_about,
+};
+
+struct fm_send_req *fm_send_req_new(const struct fm_msg *m, enum fm_send_mode mode, MPI_Count len)
+{
+    struct fm_send_req *s = (struct fm_send_req *)fm_request_new(&send_ops, m->comm);
+
+    if (FM_UNLIKELY(!s)) {
+        return NULL;
+    }
+    s->msg = *m;
+    s->mode = (uint8_t)mode;
+    s->len = len;
+    fm_object_ref(m->dtype);
+    return s;
+}
+
+/* Leave the engine, whatever the result is. */
+static void leave(struct fm_channel *ch, struct fm_send_req *s)
+{
+    if (s->peer) {
+        fm_peer_unwait(ch, s->peer, &s->out);
+        ch->n_sending--;
+    }
+    fm_ids_drop(&ch->ids, s->id);
+    s->id = 0;
+    s->is_cancelling = false;
+}
+
+void fm_send_done(struct fm_channel *ch, struct fm_send_req *s)
+{
+    leave(ch, s);
+    fm_request_complete(&s->req);
+}
+
+void fm_send_fail(struct fm_channel *ch, struct fm_send_req *s, int klass, const char *why)
+{
+    if (s->proto) {
+        s->proto->abort(ch, s);
+    }
+    leave(ch, s);
+    fm_request_fail(&s->req, klass, "%s", why);
+}
+
+void fm_send_taken_back(struct fm_channel *ch, struct fm_send_req *s)
+{
+    if (s->proto) {
+        s->proto->abort(ch, s);
+    }
+    leave(ch, s);
+    s->req.status.is_cancelled = true;
+    fm_request_complete(&s->req);
+}
+
+/* ---- the general way ---- */
+
+FM_INLINE enum fm_reason reason_of(const struct fm_send_req *s)
+{
+    uint64_t own = s->msg.comm->words->eager_limit;
+    uint64_t len = (uint64_t)s->len;
+
+    if (own != 0 && own - 1 < s->peer->eager_limit && len >= own) {
+        return FM_REASON_COMM;
+    }
+    if (len > s->peer->eager_limit) {
+        return FM_REASON_LONG;
+    }
+    return fm_peer_has_credit(s->peer, fm_unexp_blocks(len)) ? FM_REASON_EAGER
+                                                             : FM_REASON_NO_CREDIT;
+}
+
+/* Choose the protocol by what holds now, and send its first packet. */
+static int try_start(struct fm_channel *ch, struct fm_send_req *s)
+{
+    int rc;
+
+    s->reason = (uint8_t)reason_of(s);
+    s->proto = fm_eager.fits(s->peer, s) ? &fm_eager : &fm_rndv;
+    rc = s->proto->start(ch, s);
+    if (rc != 0) {
+        s->proto = NULL;
+        return rc;
+    }
+    return 0;
+}
+
+static int send_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    struct fm_send_req *s = fm_container_of(out, struct fm_send_req, out);
+    int rc;
+
+    fm_object_ref(&s->req); /* starting may complete it */
+    rc = try_start(ch, s);
+    if (rc == 0) {
+        fm_peer_unwait(ch, peer, out);
+    }
+    fm_request_unref(&s->req);
+    return rc;
+}
+
+static void send_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    struct fm_send_req *s = fm_container_of(out, struct fm_send_req, out);
+    char why[320];
+
+    snprintf(why, sizeof(why), "process %d is gone: %s", peer->proc, fm_peer_why(peer));
+    fm_send_fail(ch, s, MPI_ERR_PROC_ABORTED, why);
+}
+
+FM_COLD static void wait_for_room(struct fm_channel *ch, struct fm_send_req *s)
+{
+    s->out = (struct fm_out){.emit = send_emit, .abort = send_abort};
+    fm_peer_wait(ch, s->peer, &s->out, FM_QUEUE_SENDS);
+    FM_STAT(ch->words->n_queued++);
+}
+
+int fm_send_start(struct fm_send_req *s)
+{
+    struct fm_channel *ch = s->msg.comm->ch;
+    int proc = fm_comm_proc(s->msg.comm, s->msg.peer);
+    int rc;
+
+    s->peer = NULL;
+    s->proto = NULL;
+    FM_STAT(ch->words->n_sync_sent += s->mode == FM_SEND_SYNC);
+    if (proc == ch->self) {
+        FM_STAT(fm_send_count(ch, &s->msg, s->len));
+        return fm_self_send(ch, s);
+    }
+    rc = fm_peer_resolve(ch, proc, &s->peer);
+    if (rc != 0) {
+        return rc;
+    }
+    FM_STAT(fm_send_count(ch, &s->msg, s->len));
+    ch->n_sending++;
+    rc = s->peer->is_open ? try_start(ch, s) : FM_AGAIN;
+    if (rc == FM_AGAIN) {
+        wait_for_room(ch, s);
+    } else if (rc != 0) {
+        wait_for_room(ch, s); /* ends with all others that wait for this peer */
+        fm_peer_fail(ch, proc, fm_why());
+    }
+    return 0;
+}
+
+static int send_restart(struct fm_request *r)
+{
+    fm_object_ref(r);
+    return fm_send_start((struct fm_send_req *)r);
+}
+
+/* ---- entry ---- */
+
+FM_COLD static int too_long(const struct fm_msg *m)
+{
+    return fm_fail(-FM_E_INVAL,
+                   "%lld elements of %lld bytes are more bytes than an MPI_Count can hold",
+                   (long long)m->count, (long long)m->dtype->size);
+}
+
+static int isend(const struct fm_msg *m, enum fm_send_mode mode, MPI_Count len,
+                 struct fm_request **out_req)
+{
+    struct fm_send_req *s;
+    int rc;
+
+    if (FM_UNLIKELY(len < 0)) {
+        return too_long(m);
+    }
+    if (mode == FM_SEND_BUFFERED) {
+        return fm_fail(-FM_E_UNSUPPORTED, "buffered mode is not built yet");
+    }
+    s = fm_send_req_new(m, mode, len);
+    if (FM_UNLIKELY(!s)) {
+        return -FM_E_NOMEM;
+    }
+    fm_object_ref(&s->req); /* the engine's; the first is the handle's */
+    rc = fm_send_start(s);
+    if (FM_UNLIKELY(rc != 0)) {
+        fm_request_unref(&s->req);
+        fm_request_unref(&s->req);
+        return rc;
+    }
+    *out_req = &s->req;
+    return 0;
+}
+
+FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_req)
+{
+    struct fm_send_req *s = fm_send_req_new(m, FM_SEND_STANDARD, 0);
+
+    if (!s) {
+        return -FM_E_NOMEM;
+    }
+    FM_STAT(m->comm->ch->words->n_null_sent++);
+    fm_object_ref(&s->req);
+    fm_request_complete(&s->req);
+    *out_req = &s->req;
+    return 0;
+}
+
+int fm_isend(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request **out_req)
+{
+    struct fm_channel *ch = m->comm->ch;
+
+    if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
+        return null_request(m, out_req);
+    }
+    if (mode == FM_SEND_READY) {
+        FM_STAT(ch->words->n_ready_sent++);
+        mode = FM_SEND_STANDARD;
+    }
+    return isend(m, mode, fm_dtype_bytes(m->dtype, m->count), out_req);
+}
+
+FM_COLD static int send_slow(const struct fm_msg *m, enum fm_send_mode mode, MPI_Count len)
+{
+    struct fm_request *r;
+    int rc = isend(m, mode, len, &r);
+
+    if (rc != 0) {
+        return rc;
+    }
+    rc = fm_wait(r, NULL);
+    return rc <= 0 ? rc : -FM_E_PEER; /* a send fails with its peer only; fm_why() has it */
+}
+
+int fm_send(const struct fm_msg *m, enum fm_send_mode mode)
+{
+    struct fm_channel *ch = m->comm->ch;
+    struct fm_peer *peer;
+    MPI_Count len;
+
+    if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
+        FM_STAT(ch->words->n_null_sent++);
+        return 0;
+    }
+    if (mode == FM_SEND_READY) {
+        FM_STAT(ch->words->n_ready_sent++);
+        mode = FM_SEND_STANDARD;
+    }
+    peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
+    len = fm_dtype_bytes(m->dtype, m->count);
+    if (FM_LIKELY(mode == FM_SEND_STANDARD && is_short(peer, m, (uint64_t)len))) {
+        int rc = send_short(ch, peer, m, (uint64_t)len);
+
+        if (FM_LIKELY(rc == 0)) {
+            return 0;
+        }
+        if (rc < 0) {
+            fm_peer_fail(ch, peer->proc, fm_why());
+            return rc;
+        }
+        FM_STAT(ch->words->n_refused++);
+    }
+    return send_slow(m, mode, len);
+}

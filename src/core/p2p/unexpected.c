@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of unexpected messages. */
+#include "core/p2p/unexpected.h"
+
+#include <string.h>
+
+#include "core/dtype/pack.h"
+#include "core/object/comm.h"
+#include "core/p2p/channel.h"
+#include "core/p2p/p2p_words.h"
+#include "core/p2p/wire.h"
+
+_Static_assert(sizeof(struct fm_block) == FM_BLOCK_LEN, "as charged");
+_Static_assert(sizeof(struct fm_unexp) <= FM_BLOCK_LEN / 2, "leaves room for data");
+
+/* Walks over the room of a chain. */
+struct walk {
+    char *at;
+    size_t len;
+    struct fm_block *next;
+};
+
+static struct walk walk_begin(const struct fm_unexp *u)
+{
+    return (struct walk){(char *)(u + 1), FM_UNEXP_ROOM, u->next};
+}
+
+static void walk_on(struct walk *w)
+{
+    w->at = w->next->data;
+    w->len = FM_BLOCK_ROOM;
+    w->next = w->next->next;
+}
+
+struct fm_unexp *fm_unexp_new(struct fm_channel *ch, size_t data_len)
+{
+    struct fm_unexp *u = fm_pool_get(&ch->blocks);
+    struct fm_block **tail;
+
+    if (FM_UNLIKELY(!u)) {
+        return NULL;
+    }
+    memset(u, 0, sizeof(*u));
+    u->n_blocks = fm_unexp_blocks(data_len);
+    tail = &u->next;
+    for (uint32_t k = 1; k < u->n_blocks; k++) {
+        struct fm_block *b = fm_pool_get(&ch->blocks);
+
+        if (FM_UNLIKELY(!b)) {
+            fm_unexp_free(ch, u);
+            return NULL;
+        }
+        b->next = NULL;
+        *tail = b;
+        tail = &b->next;
+    }
+    FM_STAT(fathom_level_set(&ch->words->unexpected_bytes, ch->blocks.n_live * FM_BLOCK_LEN));
+    return u;
+}
+
+void fm_unexp_free(struct fm_channel *ch, struct fm_unexp *u)
+{
+    struct fm_block *b = u->next;
+
+    while (b) {
+        struct fm_block *next = b->next;
+
+        fm_pool_put(&ch->blocks, b);
+        b = next;
+    }
+    fm_pool_put(&ch->blocks, u);
+    FM_STAT(fathom_level_set(&ch->words->unexpected_bytes, ch->blocks.n_live * FM_BLOCK_LEN));
+}
+
+void fm_unexp_fill(struct fm_unexp *u, const void *data, size_t len)
+{
+    struct walk w = walk_begin(u);
+    const char *from = data;
+
+    while (len > w.len) {
+        memcpy(w.at, from, w.len);
+        from += w.len;
+        len -= w.len;
+        walk_on(&w);
+    }
+    if (len) {
+        memcpy(w.at, from, len);
+    }
+}
+
+void fm_unexp_fill_typed(struct fm_unexp *u, struct fm_pack *from)
+{
+    struct walk w = walk_begin(u);
+
+    while (fm_pack_out(from, w.at, w.len) == w.len && w.next) {
+        walk_on(&w);
+    }
+}
+
+void fm_unexp_read(const struct fm_unexp *u, void *dst, size_t len)
+{
+    struct walk w = walk_begin(u);
+    char *to = dst;
+
+    while (len > w.len) {
+        memcpy(to, w.at, w.len);
+        to += w.len;
+        len -= w.len;
+        walk_on(&w);
+    }
+    if (len) {
+        memcpy(to, w.at, len);
+    }
+}
+
+void fm_unexp_read_typed(const struct fm_unexp *u, struct fm_pack *to, size_t len)
+{
+    struct walk w = walk_begin(u);
+
+    while (len > w.len) {
+        fm_pack_in(to, w.at, w.len);
+        len -= w.len;
+        walk_on(&w);
+    }
+    fm_pack_in(to, w.at, len);
+}
+
+/* Messages between users only: those of collectives are the library's own. */
+static struct fm_comm *comm_of(const struct fm_channel *ch, const struct fm_unexp *u)
+{
+    return u->u.key.context & 1 ? NULL : fm_contexts_find(&ch->contexts, u->u.key.context);
+}
+
+/* Payload that lies here. */
+static int64_t held(const struct fm_unexp *u)
+{
+    return u->kind == FM_WIRE_RTS || u->self ? 0 : (int64_t)u->len;
+}
+
+int fm_unexp_keep(struct fm_channel *ch, struct fm_unexp *u)
+{
+    int rc = fm_match_keep(ch->match, &u->u);
+
+    if (FM_UNLIKELY(rc != 0)) {
+        return rc;
+    }
+#if FM_STATS
+    struct fm_comm *comm = comm_of(ch, u);
+
+    if (comm) {
+        comm->words->umq_len++;
+    }
+    fathom_level_add(&ch->match_words->umq_bytes, held(u));
+#endif
+    return 0;
+}
+
+void fm_unexp_taken(struct fm_channel *ch, struct fm_unexp *u)
+{
+#if FM_STATS
+    struct fm_comm *comm = comm_of(ch, u);
+
+    if (comm) {
+        comm->words->umq_len--;
+    }
+    fathom_level_add(&ch->match_words->umq_bytes, -held(u));
+#endif
+}
