@@ -24,7 +24,9 @@ OPTIONS = re.compile(r'\bFM_STATS\b|\bFM_CHECKS\b')
 NOUNS = {
     'api': ['lock', 'enter', 'leave'],
     'attr': ['keyval'],
-    'coll': ['allgather', 'allreduce', 'alltoall', 'barrier', 'bcast', 'gather', 'reduce', 'scatter'],
+    'coll': ['allgather', 'allreduce', 'alltoall', 'barrier', 'bcast', 'gather', 'reduce', 'scatter',
+             'side'],
+    'coll_algo': ['accu', 'pof2'],
     'compiler': ['assert', 'container'],
     'errhandler': ['error', 'raise'],
     'handle': ['kind', 'object'],
@@ -35,6 +37,7 @@ NOUNS = {
     'progress': ['wait', 'test'],
     'recv': ['irecv', 'probe', 'iprobe', 'sendrecv'],
     'request': ['status'],
+    'sched': ['step', 'buf'],
     'send': ['isend'],
     'status': ['fail', 'why'],
     'sync': ['lock', 'cpu', 'now'],
@@ -162,10 +165,19 @@ def visibility(tree):
             before = [line for line in lines[:n - 1] if line.startswith('#')]
             if inc == '<mpi.h>' and (not before or push not in before[-2:]):
                 yield f, n, 'mpi.h stands behind ' + push
-        first = next((inc for _, inc in f.includes()), None)
         if f.folder == 'src/core/api' and not f.is_header and f.name != 'unsupported.c' and \
-                first != '"core/api/api.h"':
-            yield f, 1, 'the first include is "core/api/api.h", so that mpi.h comes in visible'
+                not api_first(tree, f):
+            yield f, 1, 'the first include leads to core/api/api.h first: mpi.h comes in visible'
+
+
+def api_first(tree, f):
+    """Is core/api/api.h the first header that this file sees, by itself or by its own header?"""
+    first = next((inc for _, inc in f.includes()), '')
+    if first == '"core/api/api.h"':
+        return True
+    own = next((h for h in tree.files if h.path == 'src/' + first.strip('"') and
+                h.folder == f.folder and h is not f), None)
+    return own is not None and api_first(tree, own)
 
 
 def environment(tree):
@@ -199,7 +211,7 @@ def nouns(tree):
             # A prototype or an inline function; a call stands indented.
             m = re.match(r'[a-zA-Z][\w\s*]*?\b(?:fm|fathom)_(\w+)\(', line)
             if f.is_header and m and not any((m[1] + '_').startswith(noun + '_')
-                                             for noun in [own, own.split('_')[0], *NOUNS.get(own, [])]):
+                                             for noun in [own, *own.split('_'), *NOUNS.get(own, [])]):
                 yield f, n, f'fm_{m[1]}: functions of {f.name} are called fm_{own}_<verb>'
 
 
