@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Pure tables may be as long as they have rows; mpi.h is one.
 TABLES = {'src/core/api/unsupported.c', 'src/core/dtype/op_kernels.c', 'include/mpi.h'}
-LONGEST_C, LONGEST_H, LONGEST_INSTALLED, LONGEST_FUNCTION, COLUMNS = 1000, 250, 400, 60, 100
+LONGEST_C, LONGEST_H, LONGEST_INSTALLED, LONGEST_FUNCTION, COLUMNS = 1000, 250, 500, 60, 100
 # Lines of #if that functions may hold: the two options of the build.
 OPTIONS = re.compile(r'\bFM_STATS\b|\bFM_CHECKS\b')
 # Functions are called fm_<noun>_<verb>, the noun being their header's name; or one of these nouns.
@@ -28,11 +28,14 @@ NOUNS = {
              'side'],
     'coll_algo': ['accu', 'pof2'],
     'compiler': ['assert', 'container'],
+    'engine': ['msg', 'wire', 'deliver'],
     'errhandler': ['error', 'raise'],
     'handle': ['kind', 'object'],
     'mpit_internal': ['enum', 'name', 'category', 'type', 'page', 'object', 'param'],
     'mpit_live': ['cvar', 'pvar', 'session', 'level', 'event', 'queue', 'type'],
     'mpit_slots': ['slots'],
+    'pack_copy': ['shift'],
+    'p2p_words': ['hist'],
     'pack': ['copy', 'unpack'],
     'progress': ['wait', 'test'],
     'recv': ['irecv', 'probe', 'iprobe', 'sendrecv'],
@@ -42,6 +45,7 @@ NOUNS = {
     'status': ['fail', 'why'],
     'sync': ['lock', 'cpu', 'now'],
     'transport': ['ep', 'shm', 'ofi'],
+    'unexpected': ['unexp'],
 }
 API = ('src/core/api/', 'src/mpit/mpit_api_', 'src/tools/agent')
 # The environment is read where variables are loaded, by launchers and tools, and by the back ends
@@ -205,13 +209,18 @@ def names_in_headers(tree):
 
 
 def nouns(tree):
+    """fm_<noun>_<verb>: a word of the header's name, of its folder, or of a unit of the folder."""
+    units = {}
+    for f in tree.c_files('src/'):
+        words = units.setdefault(f.folder, {os.path.basename(f.folder)})
+        words.update([f.name[:-2], *f.name[:-2].split('_')] if f.name.endswith('.c') else [])
     for f in tree.c_files('src/'):
         own = f.name[:-2]
+        allowed = [own, *own.split('_'), *NOUNS.get(own, []), *units[f.folder]]
         for n, line in f.code_lines():
             # A prototype or an inline function; a call stands indented.
             m = re.match(r'[a-zA-Z][\w\s*]*?\b(?:fm|fathom)_(\w+)\(', line)
-            if f.is_header and m and not any((m[1] + '_').startswith(noun + '_')
-                                             for noun in [own, *own.split('_'), *NOUNS.get(own, [])]):
+            if f.is_header and m and not any((m[1] + '_').startswith(a + '_') for a in allowed):
                 yield f, n, f'fm_{m[1]}: functions of {f.name} are called fm_{own}_<verb>'
 
 
