@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events: sources, registrations, safety levels, waiting, dropping, and callbacks that do things. */
+/* Events: sources, registrations, safety levels, waiting, dropping, and callbacks that act. */
 #include <time.h>
 
 #include "unit/mpit/mpit_test.h"

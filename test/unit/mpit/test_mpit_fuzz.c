@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random MPI_T calls with random handles, indices, lengths and NULLs: no crash, nothing for a sanitizer,
- * and only codes that the chapter lists for the function. A handle is, by chance, a live one, an ended
- * one, one of another kind, a small constant, or any 64 bits. Buffers are real or NULL, for a buffer
- * cannot be checked.
+ * Random MPI_T calls with random handles, indices, lengths and NULLs: no crash, nothing for a
+ * sanitizer, and only codes that the chapter lists for the function. A handle is, by chance, a live
+ * one, an ended one, one of another kind, a small constant, or any 64 bits. Buffers are real or
+ * NULL, for a buffer cannot be checked.
  *
  * usage: test_mpit_fuzz [CALLS [SEED]]
  */
@@ -106,7 +106,7 @@ static void dropped(MPI_Count n, MPI_T_event_registration reg, int source, MPI_T
     ck_assert(n > 0);
 }
 
-/* The code is MPI_SUCCESS, MPI_T_ERR_NOT_INITIALIZED, MPI_T_ERR_INVALID or one of these (0 ends). */
+/* The code is MPI_SUCCESS, MPI_T_ERR_NOT_INITIALIZED, MPI_T_ERR_INVALID or of these (0 ends). */
 static void gives(int code, const char *call, ...)
 {
     va_list ap;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eight tool threads and the host's own threads at once; for ThreadSanitizer as well. What must hold:
- * counters that are read and reset from several threads add up to what was counted, watermarks never lie
- * below the level, no event is lost beyond those that were counted as dropped.
+ * Eight tool threads and the host's own threads at once; for ThreadSanitizer as well. What must
+ * hold: counters that are read and reset from several threads add up to what was counted,
+ * watermarks never lie below the level, no event is lost beyond those that were counted as dropped.
  */
 #include <pthread.h>
 #include <signal.h>
