@@ -120,10 +120,11 @@ static int first_start(void)
     }
     if (!fm_mpit.is_started_once) {
         fm_mpit.is_started_once = true;
-        fm_mpit_self_add();
+        /* The host first: it may bring the page, which must be there before any table. */
         if (fm_mpit.host && fm_mpit.host->start) {
             fm_mpit.host->start();
         }
+        fm_mpit_self_add();
     }
     fm_mpit_fix();
     return fm_page_open();

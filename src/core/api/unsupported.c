@@ -23,7 +23,6 @@
 
 /* clang-format off */
 #define ROWS(X) \
-    X(MPI_Abort) \
     X(MPI_Accumulate) \
     X(MPI_Accumulate_c) \
     X(MPI_Add_error_class) \
@@ -33,7 +32,6 @@
     X(MPI_Allgather_init_c) \
     X(MPI_Allgatherv_init) \
     X(MPI_Allgatherv_init_c) \
-    X(MPI_Alloc_mem) \
     X(MPI_Allreduce_init) \
     X(MPI_Allreduce_init_c) \
     X(MPI_Alltoall_init) \
@@ -211,9 +209,6 @@
     X(MPI_File_write_ordered_end) \
     X(MPI_File_write_shared) \
     X(MPI_File_write_shared_c) \
-    X(MPI_Finalize) \
-    X(MPI_Finalized) \
-    X(MPI_Free_mem) \
     X(MPI_Gather_init) \
     X(MPI_Gather_init_c) \
     X(MPI_Gatherv_init) \
@@ -229,9 +224,6 @@
     X(MPI_Get_elements_c) \
     X(MPI_Get_elements_x) \
     X(MPI_Get_hw_resource_info) \
-    X(MPI_Get_library_version) \
-    X(MPI_Get_processor_name) \
-    X(MPI_Get_version) \
     X(MPI_Graph_create) \
     X(MPI_Graph_get) \
     X(MPI_Graph_map) \
@@ -300,9 +292,6 @@
     X(MPI_Info_get_string) \
     X(MPI_Info_get_valuelen) \
     X(MPI_Info_set) \
-    X(MPI_Init) \
-    X(MPI_Init_thread) \
-    X(MPI_Initialized) \
     X(MPI_Intercomm_create) \
     X(MPI_Intercomm_create_from_groups) \
     X(MPI_Intercomm_merge) \
@@ -317,7 +306,6 @@
     X(MPI_Ireduce_scatter_c) \
     X(MPI_Irsend) \
     X(MPI_Irsend_c) \
-    X(MPI_Is_thread_main) \
     X(MPI_Iscan) \
     X(MPI_Iscan_c) \
     X(MPI_Iscatter) \
@@ -372,7 +360,6 @@
     X(MPI_Pack_size) \
     X(MPI_Pack_size_c) \
     X(MPI_Parrived) \
-    X(MPI_Pcontrol) \
     X(MPI_Pready) \
     X(MPI_Pready_list) \
     X(MPI_Pready_range) \
@@ -384,7 +371,6 @@
     X(MPI_Publish_name) \
     X(MPI_Put) \
     X(MPI_Put_c) \
-    X(MPI_Query_thread) \
     X(MPI_Raccumulate) \
     X(MPI_Raccumulate_c) \
     X(MPI_Recv) \

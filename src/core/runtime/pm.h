@@ -28,9 +28,12 @@ struct fm_pm_ops {
      * published no such key.
      */
     int (*get)(struct fm_pm *pm, int rank, const char *key, void *out_value, size_t *len);
-    /* All ranks have come here, and what they put can be got. Own and single: may be free of
-     * waiting. */
-    int (*fence)(struct fm_pm *pm);
+    /*
+     * All ranks have come here, and what they put can be got. idle(ctx) is called again and again
+     * while others are waited for, so that they can be served (NULL: nobody is). -FM_E_PEER when a
+     * rank has ended without coming here.
+     */
+    int (*fence)(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx);
     /* Has that rank ended or died? */
     bool (*is_gone)(struct fm_pm *pm, int rank);
     /* MPI_Init is done / MPI_Finalize is done: leaving before the latter is a failure. */

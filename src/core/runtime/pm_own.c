@@ -16,6 +16,8 @@
 
 /* How long to sleep before looking whether the launcher still lives. */
 #define LOOK_AGAIN_MS 100
+/* How long the launcher is given to end a job that cannot go on. */
+#define LAUNCHER_ENDS_US_MS 1000
 
 struct own {
     struct fm_pm pm; /* first */
@@ -135,11 +137,12 @@ static int first_gone(struct fm_pm *pm)
     return -1;
 }
 
-static int own_fence(struct fm_pm *pm)
+static int own_fence(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx)
 {
     struct own *o = fm_container_of(pm, struct own, pm);
     struct fm_keytable *t = o->table;
     uint32_t gen = atomic_load_explicit(&t->fence, memory_order_acquire);
+    int nap_ms = 1;
 
     /* Acquire-release: the last to come has seen what all others did before. */
     if (atomic_fetch_add_explicit(&t->n_arrived, 1, memory_order_acq_rel) + 1 ==
@@ -160,7 +163,11 @@ static int own_fence(struct fm_pm *pm)
         if (gone >= 0) {
             return fm_fail(-FM_E_PEER, "rank %d has ended", gone);
         }
-        fm_keytable_sleep(t, seen, LOOK_AGAIN_MS);
+        fm_keytable_sleep(t, seen, idle ? nap_ms : LOOK_AGAIN_MS);
+        nap_ms = nap_ms < LOOK_AGAIN_MS ? nap_ms * 2 : nap_ms;
+        if (idle) {
+            idle(ctx);
+        }
     }
 }
 
@@ -177,6 +184,11 @@ static int own_started(struct fm_pm *pm)
     left = atomic_load(&o->table->left_early);
     fm_keytable_notify(o->table);
     if (left) {
+        /* The launcher says it once for all and ends us; only if it cannot, each says it. */
+        kill(o->table->launcher, SIGCHLD);
+        for (int i = 0; i < LAUNCHER_ENDS_US_MS / LOOK_AGAIN_MS; i++) {
+            fm_keytable_sleep(o->table, atomic_load(&o->table->change), LOOK_AGAIN_MS);
+        }
         return fm_fail(-FM_E_PEER,
                        "rank %u has ended without calling MPI_Init, so the job can never be "
                        "complete",

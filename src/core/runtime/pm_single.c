@@ -61,6 +61,11 @@ static int single_nothing(struct fm_pm *pm)
     return 0;
 }
 
+static int single_fence(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx)
+{
+    return 0;
+}
+
 static bool single_is_gone(struct fm_pm *pm, int rank)
 {
     return false;
@@ -79,7 +84,7 @@ static const struct fm_pm_ops single_ops = {
     .name = "single",
     .put = single_put,
     .get = single_get,
-    .fence = single_nothing,
+    .fence = single_fence,
     .is_gone = single_is_gone,
     .started = single_nothing,
     .finished = single_nothing,

@@ -130,7 +130,7 @@ END_TEST
 static int fences_thrice(struct fm_pm *pm)
 {
     for (int i = 0; i < 3; i++) {
-        if (pm->ops->fence(pm)) {
+        if (pm->ops->fence(pm, NULL, NULL)) {
             return 1 + i;
         }
     }
@@ -149,8 +149,34 @@ END_TEST
 
 static int fences(struct fm_pm *pm)
 {
-    return -pm->ops->fence(pm);
+    return -pm->ops->fence(pm, NULL, NULL);
 }
+
+static void count(void *ctx)
+{
+    ++*(int *)ctx;
+}
+
+static int fences_with_idle(struct fm_pm *pm)
+{
+    int n_idle = 0;
+
+    return pm->ops->fence(pm, count, &n_idle) || n_idle == 0;
+}
+
+START_TEST(fence_serves_while_it_waits)
+{
+    pid_t a = start_rank(0, fences_with_idle);
+
+    while (atomic_load(&table->n_arrived) == 0) {
+        fm_keytable_sleep(table, atomic_load(&table->change), 1);
+    }
+    fm_keytable_notify(table); /* not what it waits for */
+    fm_keytable_sleep(table, atomic_load(&table->change), 20);
+    ck_assert_int_eq(end_of(start_rank(1, fences)), 0);
+    ck_assert_int_eq(end_of(a), 0);
+}
+END_TEST
 
 START_TEST(fence_with_the_dead)
 {
@@ -240,7 +266,7 @@ START_TEST(single)
     ck_assert_int_eq(pm->ops->put(pm, "a", "bc", 2), 0);
     ck_assert_int_eq(pm->ops->get(pm, 0, "a", value, &len), 0);
     ck_assert_uint_eq(len, 2);
-    ck_assert_int_eq(pm->ops->fence(pm), 0);
+    ck_assert_int_eq(pm->ops->fence(pm, NULL, NULL), 0);
     ck_assert(!pm->ops->is_gone(pm, 0));
     pm->ops->close(pm);
 }
@@ -261,6 +287,7 @@ int main(void)
     tcase_add_test(t, get_of_a_key_that_never_comes);
     tcase_add_test(t, get_from_the_dead);
     tcase_add_test(t, fence_of_two);
+    tcase_add_test(t, fence_serves_while_it_waits);
     tcase_add_test(t, fence_with_the_dead);
     tcase_add_test(t, start_after_one_left);
     tcase_add_test(t, tells_its_phase);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The library as the host of the MPI_T registry. */
+#include "core/runtime/host.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/coll/coll.h"
+#include "core/object/comm.h"
+#include "core/object/info.h"
+#include "core/p2p/match.h"
+#include "core/runtime/process.h"
+#include "core/runtime/runtime.h"
+#include "transport/ofi/ofi_open.h"
+#include "util/log.h"
+
+/* Written by host_start() alone, which the registry calls once, under its lock. */
+static struct fm_host_words words;
+
+/* Names in the environment that are no control variables. */
+static const char *const also_known[] = {
+    "FATHOM_JOB",        "FATHOM_RANK",       "FATHOM_SIZE",
+    "FATHOM_LOCAL_RANK", "FATHOM_LOCAL_SIZE", "FATHOM_STAT_FD",
+    "FATHOM_CC",         "FATHOM_CXX",        NULL,
+};
+
+/*
+ * The page that mpiexec made for this process, or one of our own with a descriptor that others can
+ * open below /proc.
+ */
+static void open_page(void)
+{
+    struct stat st;
+    void *page;
+    int fd;
+
+    if (fm_pm_own_page(&fd) != 0) {
+        fd = memfd_create("fathom-page", MFD_CLOEXEC);
+        if (fd < 0 || ftruncate(fd, (off_t)FATHOM_PAGE_LEN) != 0) {
+            return; /* the registry makes an anonymous one */
+        }
+    }
+    if (fstat(fd, &st) != 0) {
+        return;
+    }
+    page = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED || fathom_mpit_page(page, (size_t)st.st_size) != 0) {
+        fm_log_warn("the shared page cannot be used (%s): tools see this process from inside only",
+                    strerror(errno));
+    }
+}
+
+static void host_start(void)
+{
+    open_page();
+    fathom_mpit_add(&fm_process_vars, &words.process);
+    fathom_mpit_add(&fm_p2p_vars, &words.channel.p2p);
+    fathom_mpit_add(&fm_match_vars, &words.channel.match);
+    fathom_mpit_add(&fm_progress_vars, &words.channel.progress);
+    fathom_mpit_add(&fm_comm_vars, &words.comm);
+    fathom_mpit_add(&fm_coll_vars, &words.coll);
+    fathom_mpit_add(&fm_ofi_vars, &words.ofi);
+}
+
+const struct fm_host_words *fm_host_words(void)
+{
+    return &words;
+}
+
+void fm_host_warn_unknown(void)
+{
+    fathom_mpit_warn_unknown(also_known);
+}
+
+static void host_lock(void)
+{
+    fm_lock_take(&fm_root.lock);
+}
+
+static void host_unlock(void)
+{
+    fm_lock_drop(&fm_root.lock);
+}
+
+/* MPI handles are pointers of one size, whatever they refer to (MPI-5.0 20.3.1). */
+static void *host_object(enum fathom_bind bind, const void *obj_handle)
+{
+    const void *handle = *(void *const *)obj_handle;
+
+    switch (bind) {
+    case FATHOM_BIND_COMM:
+        return fm_handle_get(handle, FM_KIND_COMM);
+    case FATHOM_BIND_FILE:
+        return fm_handle_get(handle, FM_KIND_FILE);
+    case FATHOM_BIND_WIN:
+        return fm_handle_get(handle, FM_KIND_WIN);
+    case FATHOM_BIND_SESSION:
+        return fm_handle_get(handle, FM_KIND_SESSION);
+    default:
+        return NULL;
+    }
+}
+
+static bool host_info_get(const void *info, const char *key, char *value, int len)
+{
+    const struct fm_info *i = fm_info_get(*(void *const *)info);
+    const char *found = i ? fm_info_find(i, key) : NULL;
+
+    if (!found || len <= 0) {
+        return false;
+    }
+    strncpy(value, found, (size_t)len - 1);
+    value[len - 1] = '\0';
+    return true;
+}
+
+static int host_info_create(void *info, int n, const char *const *keys, const char *const *values)
+{
+    struct fm_info *made = fm_info_create();
+
+    for (int i = 0; made && i < n; i++) {
+        if (fm_info_set(made, keys[i], values[i]) != 0) {
+            fm_info_unref(made);
+            made = NULL;
+        }
+    }
+    if (!made) {
+        return -1;
+    }
+    *(void **)info = fm_handle_of(made);
+    return 0;
+}
+
+static bool host_is_before_init(void)
+{
+    return fm_runtime.n_users == 0;
+}
+
+static int host_thread_level(void)
+{
+    return fm_runtime.thread_level;
+}
+
+const struct fathom_host fm_host = {
+    .name = "fathom",
+    .start = host_start,
+    .lock = host_lock,
+    .unlock = host_unlock,
+    .object = host_object,
+    .info_get = host_info_get,
+    .info_create = host_info_create,
+    .is_before_init = host_is_before_init,
+    .thread_level = host_thread_level,
+};
+
+__attribute__((constructor)) static void name_host(void)
+{
+    fathom_mpit_host(&fm_host);
+}

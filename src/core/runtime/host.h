@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The library as the host of the MPI_T registry: the page, the tables of all rooms, and what the
+ * registry asks of MPI objects. A constructor names it.
+ */
+#pragma once
+
+#include <fathom/mpit.h>
+
+#include "core/p2p/channel.h"
+
+extern const struct fathom_host fm_host;
+
+/* Blocks of words in the page, one per table; NULL before the registry has started. */
+struct fm_host_words {
+    struct fm_channel_words channel;
+    void *comm;
+    void *coll;
+    void *ofi;
+    void *process;
+};
+
+const struct fm_host_words *fm_host_words(void);
+
+/* Warn of FATHOM_ names in the environment that nobody knows. */
+void fm_host_warn_unknown(void);

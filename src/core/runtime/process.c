@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The processes of the job and the way to each. */
+#include "core/runtime/process.h"
+
+#include <stdlib.h>
+
+#include "transport/ofi/ofi_open.h"
+#include "util/sync.h"
+
+enum fm_process_choice { CHOICE_AUTO = 0, CHOICE_OFI, CHOICE_SHM };
+
+/* clang-format off */
+static const struct fathom_enum_item choice_items[] = {
+    {CHOICE_AUTO, "auto"}, {CHOICE_OFI, "ofi"},
+};
+static const struct fathom_enum choices = {"transport", choice_items, FM_ARRAY_LEN(choice_items)};
+
+#define WORD(f) offsetof(struct fm_process_words, f)
+
+static const struct fathom_cvar cvars[] = {
+    {.name = "transport", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
+     .verbosity = FATHOM_USER_BASIC, .items = &choices, .at = WORD(transport),
+     .def = CHOICE_AUTO, .fixed_after_init = true,
+     .desc = "How processes talk: auto chooses for each peer, ofi takes libfabric for all of them, "
+             "which is what to set when a provider is to be tested on one host."},
+};
+static const struct fathom_pvar pvars[] = {
+    {"runtime_connections", "Processes that this one has talked to, itself not counted.",
+     "processes", FATHOM_COUNTER, .at = WORD(n_connected)},
+    {"runtime_connect_time", "Time spent in making endpoints, and waiting for addresses.", "ns",
+     FATHOM_TIMER, .at = WORD(connect_ns)},
+    {"runtime_init_time", "Time that MPI_Init took.", "ns", FATHOM_TIMER, .at = WORD(init_ns)},
+    {"runtime_finalize_time", "Time that MPI_Finalize took, waiting for others among it.", "ns",
+     FATHOM_TIMER, .at = WORD(finalize_ns)},
+};
+static const struct fathom_category categories[] = {
+    {"runtime", "Start, end, and the way to other processes.", NULL},
+};
+/* clang-format on */
+
+const struct fathom_table fm_process_vars = {
+    .room = "runtime",
+    .block_len = sizeof(struct fm_process_words),
+    .cvars = cvars,
+    .n_cvars = FM_ARRAY_LEN(cvars),
+    .pvars = pvars,
+    .n_pvars = FM_ARRAY_LEN(pvars),
+    .categories = categories,
+    .n_categories = FM_ARRAY_LEN(categories),
+};
+
+struct fm_process {
+    struct fm_pm *pm;
+    struct fm_process_words *words;
+    struct fm_transport *ofi; /* NULL: not open */
+};
+
+static int publish(struct fm_process *p, struct fm_transport *tp)
+{
+    unsigned char address[FM_ADDRESS_MAX];
+    size_t len = sizeof(address);
+    int rc = tp->ops->address(tp, address, &len);
+
+    return rc ? rc : p->pm->ops->put(p->pm, tp->ops->name, address, len);
+}
+
+static int open_ofi(struct fm_process *p, struct fm_channel *ch, void *ofi_words)
+{
+    struct fm_transport_args args = {
+        .self = p->pm->rank, .n_procs = p->pm->size, .tag = p->pm->job};
+    struct fm_transport *tp;
+    int rc;
+
+    fm_channel_sink(ch, &args.sink);
+    rc = fm_ofi_open(&args, ofi_words, &tp);
+    if (rc) {
+        return rc;
+    }
+    rc = fm_channel_attach(ch, tp);
+    if (rc) {
+        tp->ops->close(tp);
+        return rc;
+    }
+    p->ofi = tp;
+    return publish(p, tp);
+}
+
+/* The engine wants to talk to a process for the first time. */
+static int resolve(void *ctx, int proc, struct fm_ep **out_ep)
+{
+    struct fm_process *p = ctx;
+    struct fm_transport *tp = p->ofi;
+    unsigned char address[FM_ADDRESS_MAX];
+    size_t len = sizeof(address);
+    uint64_t start = fm_now_ns();
+    int rc;
+
+    if (!tp) {
+        return fm_fail(-FM_E_INTERNAL, "no transport leads to process %d", proc);
+    }
+    rc = p->pm->ops->get(p->pm, proc, tp->ops->name, address, &len);
+    if (!rc) {
+        rc = tp->ops->connect(tp, proc, address, len, out_ep);
+    }
+    if (!rc) {
+        p->words->n_connected++;
+        p->words->connect_ns += fm_now_ns() - start;
+    }
+    return rc;
+}
+
+static bool is_gone(void *ctx, int proc)
+{
+    struct fm_process *p = ctx;
+
+    return p->pm->ops->is_gone(p->pm, proc);
+}
+
+int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_words *words,
+                    void *ofi_words, struct fm_process **out_process)
+{
+    struct fm_process *p = calloc(1, sizeof(*p));
+    int rc = 0;
+
+    if (!p) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the table of processes");
+    }
+    p->pm = pm;
+    p->words = words;
+    ch->resolve = resolve;
+    ch->resolve_ctx = p;
+    ch->is_gone = is_gone;
+    if (pm->size > 1) {
+        rc = open_ofi(p, ch, ofi_words);
+    }
+    if (rc) {
+        ch->resolve = NULL;
+        ch->is_gone = NULL;
+        free(p);
+        return rc;
+    }
+    *out_process = p;
+    return 0;
+}
+
+void fm_process_close(struct fm_process *p)
+{
+    free(p);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The processes of the job and the way to each: opens the transports, publishes their addresses,
+ * and makes an endpoint when the engine first talks to a process.
+ *
+ * A process index is the rank in the job. A job of one never opens libfabric.
+ */
+#pragma once
+
+#include <fathom/mpit.h>
+
+#include "core/p2p/channel.h"
+#include "core/runtime/pm.h"
+
+struct fm_process;
+
+/* Words of the room in the shared page; rows in process.c. */
+struct fm_process_words {
+    uint64_t transport;   /* cvar: enum fm_process_choice */
+    uint64_t n_connected; /* endpoints made */
+    uint64_t connect_ns;  /* time for that, waiting for others to publish among it */
+    uint64_t init_ns, finalize_ns;
+};
+
+extern const struct fathom_table fm_process_vars;
+
+/*
+ * Open what this job needs, attach it to the channel, and publish the addresses. `words` and
+ * `ofi_words` are blocks of fm_process_vars and fm_ofi_vars. 0, or a failure; the channel then
+ * closes what was attached.
+ */
+int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_words *words,
+                    void *ofi_words, struct fm_process **out_process);
+/* NULL is fine. The transports belong to the channel. */
+void fm_process_close(struct fm_process *p);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bringing the library up and down. */
+#include "core/runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/coll/coll.h"
+#include "core/dtype/dtype.h"
+#include "core/dtype/op.h"
+#include "core/object/attr.h"
+#include "core/object/errhandler.h"
+#include "core/object/group.h"
+#include "core/p2p/progress.h"
+#include "core/runtime/host.h"
+#include "core/runtime/process.h"
+#include "util/log.h"
+
+/* The one root of the library; see runtime.h for what guards it. */
+struct fm_runtime fm_runtime = {.thread_level = -1};
+
+static void end_job(int exit_status)
+{
+    fm_runtime_abort(exit_status, "");
+}
+
+/* What the page says of us, for those who look from outside. */
+static void show_state(uint32_t state)
+{
+    struct fathom_page *page = fathom_mpit_page_get();
+
+    page->rank = fm_runtime.pm->rank;
+    page->size = fm_runtime.pm->size;
+    /* Release: pairs with the acquire load of readers: rank and size are set. */
+    __atomic_store_n(&page->state, state, __ATOMIC_RELEASE);
+}
+
+static int open_rooms(void)
+{
+    int rc = fm_group_init();
+
+    rc = rc ? rc : fm_comm_init(fm_host_words()->comm);
+    rc = rc ? rc : fm_dtype_init();
+    rc = rc ? rc : fm_op_init();
+    if (!rc) {
+        fm_coll_init(fm_host_words()->coll);
+    }
+    return rc;
+}
+
+static void close_rooms(void)
+{
+    fm_op_finish();
+    fm_dtype_finish();
+    fm_handle_finish();
+}
+
+static int open_channel(void)
+{
+    struct fm_runtime *rt = &fm_runtime;
+    const struct fm_host_words *words = fm_host_words();
+    int rc = fm_channel_create(rt->pm->size, rt->pm->rank, &words->channel, &rt->ch);
+
+    if (rc) {
+        return rc;
+    }
+    rt->ch->page = fathom_mpit_page_get();
+    rt->ch->lock = &fm_root.lock;
+    rt->ch->n_local = rt->pm->n_local;
+    rc = fm_process_open(rt->ch, rt->pm, words->process, words->ofi, &rt->process);
+    if (rc) {
+        fm_channel_destroy(rt->ch);
+        rt->ch = NULL;
+    }
+    return rc;
+}
+
+static void close_channel(void)
+{
+    fm_channel_destroy(fm_runtime.ch);
+    fm_runtime.ch = NULL;
+    fm_process_close(fm_runtime.process);
+    fm_runtime.process = NULL;
+}
+
+static int open_pm(void)
+{
+    int rc = fm_pm_open(&fm_runtime.pm);
+
+    if (!rc) {
+        fm_log_identify(fm_runtime.pm->rank, fm_runtime.pm->size);
+        fm_root.rank = fm_runtime.pm->rank;
+        fm_root.size = fm_runtime.pm->size;
+    }
+    return rc;
+}
+
+static void close_pm(void)
+{
+    fm_runtime.pm->ops->close(fm_runtime.pm);
+    fm_runtime.pm = NULL;
+}
+
+static int start_registry(void)
+{
+    if (fathom_mpit_start() != 0) {
+        return fm_fail(-FM_E_INTERNAL, "the registry of variables cannot start");
+    }
+    return 0;
+}
+
+/* The ground, from the bottom up. */
+static int open_ground(void)
+{
+    int rc = start_registry();
+
+    if (rc) {
+        return rc;
+    }
+    rc = open_pm();
+    if (rc) {
+        goto err_registry;
+    }
+    rc = open_rooms();
+    if (rc) {
+        goto err_rooms;
+    }
+    rc = open_channel();
+    if (rc) {
+        goto err_rooms;
+    }
+    show_state(FATHOM_PAGE_RUNNING);
+    rc = fm_runtime.pm->ops->started(fm_runtime.pm);
+    if (rc) {
+        goto err_channel;
+    }
+    fm_root.phase = FM_PHASE_RUNNING;
+    fm_host_warn_unknown();
+    return 0;
+
+err_channel:
+    close_channel();
+err_rooms:
+    close_rooms();
+    close_pm();
+err_registry:
+    fathom_mpit_stop();
+    return rc;
+}
+
+static void close_ground(void)
+{
+    fm_root.phase = FM_PHASE_AFTER;
+    close_channel();
+    close_rooms();
+    show_state(FATHOM_PAGE_DONE);
+    fm_runtime.pm->ops->finished(fm_runtime.pm);
+    close_pm();
+    fathom_mpit_stop();
+}
+
+int fm_runtime_open(int thread_level)
+{
+    int rc = 0;
+
+    fm_root.abort = end_job;
+    if (fm_runtime.n_users == 0) {
+        rc = open_ground();
+    }
+    if (rc) {
+        return rc;
+    }
+    fm_runtime.n_users++;
+    if (fm_runtime.thread_level < 0) {
+        fm_runtime.main_thread = pthread_self();
+    }
+    if (thread_level > fm_runtime.thread_level) {
+        fm_runtime.thread_level = thread_level;
+    }
+    /* Never switched off again: another thread may be inside a call. */
+    fm_root.lock.is_on = fm_runtime.thread_level == MPI_THREAD_MULTIPLE;
+    return 0;
+}
+
+void fm_runtime_close(void)
+{
+    if (--fm_runtime.n_users == 0) {
+        close_ground();
+    }
+}
+
+static int make_comm(int size, const int *procs, int rank, uint32_t context, const char *name,
+                     struct fm_comm **out_comm)
+{
+    struct fm_group *group;
+    int rc = fm_group_create(size, procs, fm_runtime.pm->rank, &group);
+
+    if (rc) {
+        return rc;
+    }
+    rc = fm_comm_create(fm_runtime.ch, group, NULL, rank, context, out_comm);
+    fm_group_unref(group);
+    return rc ? rc : fm_comm_set_name(*out_comm, name);
+}
+
+static void drop_world(void)
+{
+    struct fm_runtime *rt = &fm_runtime;
+
+    fm_handle_predefine(MPI_COMM_WORLD, NULL);
+    fm_handle_predefine(MPI_COMM_SELF, NULL);
+    fm_comm_unref(rt->self);
+    fm_comm_unref(rt->world);
+    rt->self = rt->world = NULL;
+}
+
+static int make_world(void)
+{
+    struct fm_runtime *rt = &fm_runtime;
+    struct fm_pm *pm = rt->pm;
+    int rc = make_comm(pm->size, NULL, pm->rank, FM_CONTEXT_WORLD, "MPI_COMM_WORLD", &rt->world);
+
+    if (!rc) {
+        rc = make_comm(1, &pm->rank, 0, FM_CONTEXT_SELF, "MPI_COMM_SELF", &rt->self);
+    }
+    if (rc) {
+        drop_world();
+        return rc;
+    }
+    fm_handle_predefine(MPI_COMM_WORLD, rt->world);
+    fm_handle_predefine(MPI_COMM_SELF, rt->self);
+    return 0;
+}
+
+int fm_runtime_init(int required, int *out_provided)
+{
+    struct fm_process_words *words;
+    uint64_t start = fm_now_ns();
+    int rc = fm_runtime_open(required);
+
+    if (rc) {
+        return rc;
+    }
+    rc = make_world();
+    if (rc) {
+        fm_runtime_close();
+        return rc;
+    }
+    fm_runtime.world_phase = FM_PHASE_RUNNING;
+    fm_runtime.init_ns = start;
+    words = fm_host_words()->process;
+    words->init_ns = fm_now_ns() - start;
+    *out_provided = fm_runtime.thread_level;
+    return 0;
+}
+
+static void serve(void *ctx)
+{
+    fm_progress(ctx);
+}
+
+int fm_runtime_finish(void)
+{
+    struct fm_runtime *rt = &fm_runtime;
+    struct fm_process_words *words = fm_host_words()->process;
+    uint64_t start = fm_now_ns();
+    int rc;
+
+    /* As if MPI_COMM_SELF were freed first: its delete callbacks may use MPI (MPI-5.0 11.2.4). */
+    rc = fm_attr_delete_all(FM_KIND_COMM, rt->self, &rt->self->attrs);
+    if (rc) {
+        return rc;
+    }
+    rc = fm_channel_drain(rt->ch);
+    rc = rc ? rc : rt->pm->ops->fence(rt->pm, serve, rt->ch);
+    words->finalize_ns = fm_now_ns() - start;
+    if (rc) {
+        return rc;
+    }
+    rt->world_phase = FM_PHASE_AFTER;
+    drop_world();
+    fm_runtime_close();
+    return 0;
+}
+
+void fm_runtime_abort(int exit_status, const char *text)
+{
+    struct fm_pm *pm = fm_runtime.pm;
+
+    fflush(stdout);
+    if (pm) {
+        pm->ops->abort(pm, exit_status, text);
+    }
+    /* Never 0: the job has failed, whatever the low 8 bits of the code say. */
+    _exit((exit_status & 0xff) != 0 ? exit_status & 0xff : 1);
+}
