@@ -226,6 +226,17 @@ static void note_end(struct watch *w, pid_t pid, int wait_status)
     }
 }
 
+/* A rank left without MPI_Init when nobody was in MPI, and somebody is now. */
+static void judge_early_leaver(struct watch *w)
+{
+    uint32_t left = atomic_load(&w->job->table->left_early);
+
+    if (left > 0 && (int)left <= w->job->n_ranks && !w->is_ending &&
+        has_peers_in_mpi(w, (int)left - 1)) {
+        judge(w, (int)left - 1);
+    }
+}
+
 static void reap(struct watch *w)
 {
     int wait_status;
@@ -238,6 +249,7 @@ static void reap(struct watch *w)
     while ((rank = first_cause(w)) >= 0) {
         judge(w, rank);
     }
+    judge_early_leaver(w);
 }
 
 static void interrupt(struct watch *w)
