@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fathom list: the variables, with their values and where these came from.
+ *
+ * Names, descriptions and scopes come from MPI_T in this process; values and their sources from a
+ * shared page: our own, or those of a running job.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "tools/cmd.h"
+#include "tools/text.h"
+#include "tools/view.h"
+
+#define TEXT_LEN 2048
+
+struct variable {
+    int index;
+    char name[FATHOM_PAGE_NAME_LEN];
+    char desc[TEXT_LEN];
+    int klass; /* 0: a control variable */
+    int scope;
+    int bind;
+    int verbosity;
+    MPI_Datatype type;
+    MPI_T_enum items;
+    struct fathom_page_row row; /* kind 0: not in the page */
+};
+
+struct list {
+    struct fm_views views; /* the first one's values are shown */
+    const char *pattern;
+    bool is_foreign; /* a job's values, not our own */
+    bool is_json;
+    struct json_object *json;
+    int n_shown;
+};
+
+static bool fits(const struct list *l, const char *name)
+{
+    return !l->pattern || strstr(name, l->pattern) || fnmatch(l->pattern, name, FNM_CASEFOLD) == 0;
+}
+
+static const char *class_name(int klass)
+{
+    static const char *const names[] = {"",           "state",          "level",         "size",
+                                        "percentage", "high watermark", "low watermark", "counter",
+                                        "aggregate",  "timer",          "generic"};
+
+    return klass > 0 && klass <= 10 ? names[klass] : "";
+}
+
+static const char *scope_name(int scope)
+{
+    static const char *const names[] = {"",      "constant", "read-only", "local",
+                                        "group", "group_eq", "all",       "all_eq"};
+
+    return scope > 0 && scope <= 7 ? names[scope] : "";
+}
+
+static const char *source_name(uint32_t source)
+{
+    static const char *const names[] = {"default",     "system file", "user file", "named file",
+                                        "environment", "mpiexec",     "tool"};
+
+    return source < 7 ? names[source] : "unknown";
+}
+
+static const char *bind_name(int bind)
+{
+    switch (bind) {
+    case MPI_T_BIND_NO_OBJECT:
+        return "process";
+    case MPI_T_BIND_MPI_COMM:
+        return "communicator";
+    case MPI_T_BIND_MPI_FILE:
+        return "file";
+    case MPI_T_BIND_MPI_WIN:
+        return "window";
+    case MPI_T_BIND_MPI_SESSION:
+        return "session";
+    default:
+        return "object";
+    }
+}
+
+/* The name of an enumeration's item. */
+static bool item_name(MPI_T_enum items, int value, char *out_text, int len)
+{
+    char name[64];
+    int n = 0, name_len = sizeof(name);
+
+    if (items == MPI_T_ENUM_NULL ||
+        MPI_T_enum_get_info(items, &n, name, &name_len) != MPI_SUCCESS) {
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        int item, item_len = len;
+
+        if (MPI_T_enum_get_item(items, i, &item, out_text, &item_len) == MPI_SUCCESS &&
+            item == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The value as text; "" when it has none of its own (bound, computed, an array). */
+static void value_text(const struct list *l, const struct variable *v, bool is_raw, char *out_text,
+                       size_t len)
+{
+    const struct fm_view *view = &l->views.items[0];
+    uint64_t word;
+    double real;
+
+    out_text[0] = '\0';
+    if (v->row.kind == 0 || v->row.block != 0 || v->row.at == 0) {
+        return;
+    }
+    if (v->type == MPI_CHAR) {
+        fm_view_text(view, &v->row, out_text, len);
+    } else if (v->row.count != 1 || !fm_view_word(view, &v->row, 0, 0, &word)) {
+        return;
+    } else if (v->type == MPI_DOUBLE) {
+        memcpy(&real, &word, sizeof(real));
+        snprintf(out_text, len, "%g", real);
+    } else if (item_name(v->items, (int)word, out_text, (int)len)) {
+        return;
+    } else if (v->type == MPI_INT || v->type == MPI_COUNT || is_raw) {
+        snprintf(out_text, len, "%" PRId64, (int64_t)word);
+    } else {
+        char text[FM_TEXT_LEN];
+
+        snprintf(out_text, len, "%s", fm_text_number(word, "", text));
+    }
+}
+
+/* A description, wrapped to the width of the terminal. */
+static void print_wrapped(const char *text)
+{
+    struct winsize size;
+    int width = 100, at = 0;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
+        width = size.ws_col;
+    }
+    while (*text != '\0') {
+        int n = (int)strcspn(text, " ");
+
+        if (at > 0 && at + 1 + n > width) {
+            printf("\n");
+            at = 0;
+        }
+        at += printf(at == 0 ? "      %.*s" : " %.*s", n, text);
+        text += n;
+        text += strspn(text, " ");
+    }
+    printf("\n");
+}
+
+static void print_variable(struct list *l, const struct variable *v)
+{
+    char value[300];
+
+    value_text(l, v, false, value, sizeof(value));
+    printf("  %s", v->name);
+    if (value[0] != '\0' || v->type == MPI_CHAR) {
+        printf(v->type == MPI_CHAR ? " = \"%s\"" : " = %s", value);
+    }
+    if (v->row.unit[0] != '\0') {
+        printf(value[0] != '\0' ? " %s" : " in %s", v->row.unit);
+    }
+    if (v->klass == 0) {
+        printf("  (%s; %s", source_name(v->row.source), scope_name(v->scope));
+    } else {
+        printf("  (%s", class_name(v->klass));
+    }
+    if (v->bind != MPI_T_BIND_NO_OBJECT) {
+        printf(", of a %s", bind_name(v->bind));
+    }
+    printf(")\n");
+    print_wrapped(v->desc);
+}
+
+static void add_text(struct json_object *o, const char *key, const char *text)
+{
+    json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static void add_json(struct list *l, const struct variable *v)
+{
+    struct json_object *o = json_object_new_object();
+    const char *kind = v->klass == 0 ? "cvars" : "pvars";
+    struct json_object *array;
+    char value[300];
+
+    value_text(l, v, true, value, sizeof(value));
+    add_text(o, "name", v->name);
+    if (value[0] != '\0' && v->type != MPI_CHAR && v->type != MPI_DOUBLE &&
+        strspn(value, "-0123456789") == strlen(value)) {
+        json_object_object_add(o, "value", json_object_new_int64(strtoll(value, NULL, 10)));
+    } else if (value[0] != '\0' && v->type == MPI_DOUBLE) {
+        json_object_object_add(o, "value", json_object_new_double(atof(value)));
+    } else if (value[0] != '\0' || v->type == MPI_CHAR) {
+        add_text(o, "value", value);
+    }
+    add_text(o, "unit", v->row.unit);
+    add_text(o, "binding", bind_name(v->bind));
+    json_object_object_add(o, "verbosity", json_object_new_int(v->verbosity));
+    if (v->klass == 0) {
+        add_text(o, "source", source_name(v->row.source));
+        add_text(o, "scope", scope_name(v->scope));
+    } else {
+        add_text(o, "class", class_name(v->klass));
+    }
+    add_text(o, "description", v->desc);
+    if (!json_object_object_get_ex(l->json, kind, &array)) {
+        array = json_object_new_array();
+        json_object_object_add(l->json, kind, array);
+    }
+    json_object_array_add(array, o);
+}
+
+static void show(struct list *l, struct variable *v, uint32_t kind)
+{
+    if (!fits(l, v->name)) {
+        return;
+    }
+    if (!fm_view_find(&l->views.items[0], kind, v->name, (uint32_t)v->klass, &v->row)) {
+        memset(&v->row, 0, sizeof(v->row));
+    }
+    l->n_shown++;
+    if (l->is_json) {
+        add_json(l, v);
+    } else {
+        print_variable(l, v);
+    }
+}
+
+static void show_cvars(struct list *l)
+{
+    int n = 0;
+
+    MPI_T_cvar_get_num(&n);
+    for (int i = 0; i < n; i++) {
+        struct variable v = {.index = i};
+        int name_len = sizeof(v.name), desc_len = sizeof(v.desc);
+
+        if (MPI_T_cvar_get_info(i, v.name, &name_len, &v.verbosity, &v.type, &v.items, v.desc,
+                                &desc_len, &v.bind, &v.scope) == MPI_SUCCESS) {
+            show(l, &v, FATHOM_PAGE_CVAR);
+        }
+    }
+}
+
+static void show_pvars(struct list *l)
+{
+    int n = 0;
+
+    MPI_T_pvar_get_num(&n);
+    for (int i = 0; i < n; i++) {
+        struct variable v = {.index = i};
+        int name_len = sizeof(v.name), desc_len = sizeof(v.desc);
+        int readonly, continuous, atomic;
+
+        if (MPI_T_pvar_get_info(i, v.name, &name_len, &v.verbosity, &v.klass, &v.type, &v.items,
+                                v.desc, &desc_len, &v.bind, &readonly, &continuous,
+                                &atomic) == MPI_SUCCESS) {
+            show(l, &v, FATHOM_PAGE_PVAR);
+        }
+    }
+}
+
+static void show_all(struct list *l)
+{
+    if (!l->is_json) {
+        printf("Control variables (set with FATHOM_NAME, mpiexec --set name=value, or a file)\n");
+    }
+    show_cvars(l);
+    if (!l->is_json) {
+        printf("\nPerformance variables\n");
+    }
+    show_pvars(l);
+    if (l->is_json) {
+        printf("%s\n", json_object_to_json_string_ext(l->json, JSON_C_TO_STRING_PRETTY));
+    }
+}
+
+int fm_cmd_list(int argc, char **argv)
+{
+    struct list l = {0};
+    pid_t job = getpid();
+    int provided, rc = 1;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            l.is_json = true;
+        } else if (strcmp(argv[i], "--job") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0) {
+            job = atoi(argv[++i]);
+            l.is_foreign = true;
+        } else if (argv[i][0] != '-' && !l.pattern) {
+            l.pattern = argv[i];
+        } else {
+            return fm_cmd_usage("list");
+        }
+    }
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
+        fprintf(stderr, "fathom: MPI_T does not start\n");
+        return 1;
+    }
+    l.json = json_object_new_object();
+    if (fm_view_job(job, &l.views) == 0) {
+        show_all(&l);
+        rc = 0;
+        if (l.n_shown == 0) {
+            fprintf(stderr, "fathom: no variable is called like \"%s\"\n", l.pattern);
+            rc = 1;
+        }
+    }
+    json_object_put(l.json);
+    fm_view_finish(&l.views);
+    MPI_T_finalize();
+    return rc;
+}

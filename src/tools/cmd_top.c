@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fathom top: rates of each rank of a running job, again and again. */
+#include <errno.h>
+#include <fathom/page.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/cmd.h"
+#include "tools/text.h"
+#include "tools/view.h"
+
+/* What is watched; sums of variables. */
+static const struct {
+    const char *title;
+    const char *unit;
+    const char *names[5];
+} columns[] = {
+    {"sent/s",
+     "messages",
+     {"p2p_short_sent_messages", "p2p_eager_sent_messages", "p2p_rndv_sent_messages",
+      "p2p_self_sent_messages"}},
+    {"bytes/s",
+     "bytes",
+     {"p2p_short_sent_bytes", "p2p_eager_sent_bytes", "p2p_rndv_sent_bytes",
+      "p2p_self_sent_bytes"}},
+    {"rcvd/s",
+     "messages",
+     {"p2p_eager_recvd_messages", "p2p_rndv_recvd_messages", "p2p_self_recvd_messages"}},
+    {"polls/s", "polls", {"progress_polls"}},
+};
+#define N_COLUMNS (int)(sizeof(columns) / sizeof(columns[0]))
+
+struct sample {
+    uint64_t column[8];
+    uint64_t blocked_ns;
+    uint64_t at_ns;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void take(const struct fm_view *v, struct sample *out)
+{
+    struct fathom_page_blocked b;
+
+    memset(out, 0, sizeof(*out));
+    out->at_ns = now_ns();
+    for (int c = 0; c < N_COLUMNS; c++) {
+        for (int k = 0; k < 5 && columns[c].names[k]; k++) {
+            out->column[c] += fm_view_value(v, columns[c].names[k]);
+        }
+    }
+    out->blocked_ns = fm_view_value(v, "progress_time_blocked");
+    if (fm_view_state(v, &b) == FM_VIEW_BLOCKED && out->at_ns > b.since_ns) {
+        out->blocked_ns += out->at_ns - b.since_ns; /* what is not in the timer yet */
+    }
+}
+
+static void print_rank(const struct fm_view *v, const struct sample *before,
+                       const struct sample *now)
+{
+    double s = (double)(now->at_ns - before->at_ns) / 1e9;
+    struct fathom_page_blocked b;
+    enum fm_view_state state = fm_view_state(v, &b);
+    double blocked = now->blocked_ns > before->blocked_ns
+                         ? (double)(now->blocked_ns - before->blocked_ns) / 1e7 / s
+                         : 0;
+    char text[FM_TEXT_LEN];
+
+    printf("%4d %8d  %-15s", v->rank < 0 ? 0 : v->rank, (int)v->page->pid,
+           fm_view_state_name(state));
+    for (int c = 0; c < N_COLUMNS; c++) {
+        double rate = (double)(now->column[c] - before->column[c]) / s;
+
+        printf(" %11s", fm_text_number((uint64_t)rate, columns[c].unit, text));
+    }
+    printf(" %6llu %6llu %5.0f%%  %s\n",
+           (unsigned long long)fm_view_value(v, "match_unexpected_length"),
+           (unsigned long long)fm_view_value(v, "match_posted_length"),
+           blocked > 100 ? 100 : blocked, state == FM_VIEW_BLOCKED ? b.call : "");
+}
+
+static void print_table(const struct fm_views *views, const struct sample *before,
+                        const struct sample *now, bool is_terminal)
+{
+    if (is_terminal) {
+        printf("\033[H\033[J");
+    }
+    printf("rank      pid  state          ");
+    for (int c = 0; c < N_COLUMNS; c++) {
+        printf(" %11s", columns[c].title);
+    }
+    printf("  unexp posted blocked in\n");
+    for (int i = 0; i < views->n; i++) {
+        print_rank(&views->items[i], &before[i], &now[i]);
+    }
+    fflush(stdout);
+}
+
+/* Is one of the ranks still alive? */
+static bool is_running(const struct fm_views *views)
+{
+    struct fathom_page_blocked b;
+
+    for (int i = 0; i < views->n; i++) {
+        enum fm_view_state state = fm_view_state(&views->items[i], &b);
+
+        if (state != FM_VIEW_GONE && state != FM_VIEW_DONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int watch(struct fm_views *views, double delay_s, long n_rounds)
+{
+    struct sample *samples = calloc((size_t)views->n * 2, sizeof(*samples));
+    struct sample *before = samples, *now = samples ? samples + views->n : NULL;
+    bool is_terminal = isatty(STDOUT_FILENO);
+
+    if (!samples) {
+        fprintf(stderr, "fathom: no memory for %d ranks\n", views->n);
+        return 1;
+    }
+    for (int i = 0; i < views->n; i++) {
+        take(&views->items[i], &before[i]);
+    }
+    for (long round = 0; (n_rounds == 0 || round < n_rounds) && is_running(views); round++) {
+        struct sample *old = before;
+
+        poll(NULL, 0, (int)(delay_s * 1000));
+        for (int i = 0; i < views->n; i++) {
+            take(&views->items[i], &now[i]);
+        }
+        print_table(views, before, now, is_terminal);
+        before = now;
+        now = old;
+    }
+    free(samples);
+    return 0;
+}
+
+int fm_cmd_top(int argc, char **argv)
+{
+    struct fm_views views;
+    double delay_s = 1;
+    long n_rounds = 0;
+    int opt, rc;
+
+    while ((opt = getopt(argc, argv, "+d:n:")) != -1) {
+        if (opt == 'd') {
+            delay_s = atof(optarg);
+        } else if (opt == 'n') {
+            n_rounds = atol(optarg);
+        }
+        if (opt == '?' || !(delay_s >= 0.01 && delay_s <= 3600) || n_rounds < 0) {
+            return fm_cmd_usage("top");
+        }
+    }
+    if (argc - optind > 1 || (argc - optind == 1 && atoi(argv[optind]) <= 0)) {
+        return fm_cmd_usage("top");
+    }
+    if (fm_view_job(optind < argc ? atoi(argv[optind]) : 0, &views) != 0) {
+        fm_view_finish(&views);
+        return 1;
+    }
+    rc = watch(&views, delay_s, n_rounds);
+    fm_view_finish(&views);
+    return rc;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fathom: what MPI developers and operators ask a library and a running job. */
+#include <fathom/abi.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cmd.h"
+
+static int cmd_api(int argc, char **argv);
+static int cmd_info(int argc, char **argv);
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *arguments;
+    const char *help;
+} commands[] = {
+    {"list", fm_cmd_list, "[--json] [--job PID] [PATTERN]",
+     "the variables: value, where it came from, what it means"},
+    {"stat", fm_cmd_stat, "[--json] [--all] [-o FILE] COMMAND ...",
+     "run a command and print what its ranks have counted"},
+    {"where", fm_cmd_where, "[JOB]", "what each rank of a running job is doing"},
+    {"top", fm_cmd_top, "[-d SECONDS] [-n ROUNDS] [JOB]", "the same again and again, with rates"},
+    {"api", cmd_api, "[--missing]", "which functions of the standard are built"},
+    {"info", cmd_info, "", "versions"},
+};
+#define N_COMMANDS (int)(sizeof(commands) / sizeof(commands[0]))
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "usage: fathom COMMAND ...\n\n");
+    for (int i = 0; i < N_COMMANDS; i++) {
+        fprintf(to, "  %-6s%-40s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+    }
+    fprintf(to, "\nJOB is the process id of an mpiexec, of a rank or of a program on its own; the "
+                "only job\nthat runs here need not be named.\n");
+}
+
+int fm_cmd_usage(const char *command)
+{
+    for (int i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(commands[i].name, command) == 0) {
+            fprintf(stderr, "usage: fathom %s %s\n", command, commands[i].arguments);
+        }
+    }
+    return 2;
+}
+
+static int cmd_api(int argc, char **argv)
+{
+    const char *const *missing;
+    int n;
+
+    if (argc > 2 || (argc == 2 && strcmp(argv[1], "--missing") != 0)) {
+        return fm_cmd_usage("api");
+    }
+    missing = fathom_unsupported(&n);
+    for (int i = 0; i < n; i++) {
+        printf("%s%s\n", missing[i], argc == 2 ? "" : " is not built yet");
+    }
+    printf("%d of %d built\n", FATHOM_ABI_FUNCTIONS - n, FATHOM_ABI_FUNCTIONS);
+    return 0;
+}
+
+static int cmd_info(int argc, char **argv)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int len;
+
+    if (argc > 1) {
+        return fm_cmd_usage("info");
+    }
+    MPI_Get_library_version(version, &len);
+    printf("%s\n", version);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("fathom %s\n", FM_VERSION);
+        return 0;
+    }
+    for (int i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    if (name[0] != '\0') {
+        fprintf(stderr, "fathom: there is no command \"%s\"\n", name);
+    }
+    print_usage(stderr);
+    return 2;
+}

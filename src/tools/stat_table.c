@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of `fathom stat`. */
+#include "tools/stat_table.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/text.h"
+
+/* MPI_T_PVAR_CLASS_* and types as the page has them (fathom/page.h, fathom/mpit.h). */
+#define CLASS_STATE         1
+#define CLASS_SIZE          3
+#define CLASS_PERCENTAGE    4
+#define CLASS_HIGHWATERMARK 5
+#define CLASS_LOWWATERMARK  6
+#define CLASS_COUNTER       7
+#define CLASS_TIMER         9
+#define TYPE_DOUBLE         6
+
+#define MAX_COLUMNS 8 /* more ranks are shown as least, middle and greatest */
+
+/* A line of the short table; sums of variables. A line of zeros only is left out. */
+static const struct line {
+    const char *label;
+    const char *names[4];
+} lines[] = {
+    {"messages sent",
+     {"p2p_short_sent_messages", "p2p_eager_sent_messages", "p2p_rndv_sent_messages",
+      "p2p_self_sent_messages"}},
+    {"  short", {"p2p_short_sent_messages"}},
+    {"  eager", {"p2p_eager_sent_messages"}},
+    {"  rendezvous", {"p2p_rndv_sent_messages"}},
+    {"  to itself", {"p2p_self_sent_messages"}},
+    {"bytes sent",
+     {"p2p_short_sent_bytes", "p2p_eager_sent_bytes", "p2p_rndv_sent_bytes",
+      "p2p_self_sent_bytes"}},
+    {"  short", {"p2p_short_sent_bytes"}},
+    {"  eager", {"p2p_eager_sent_bytes"}},
+    {"  rendezvous", {"p2p_rndv_sent_bytes"}},
+    {"  to itself", {"p2p_self_sent_bytes"}},
+    {"messages received",
+     {"p2p_eager_recvd_messages", "p2p_rndv_recvd_messages", "p2p_self_recvd_messages"}},
+    {"bytes received", {"p2p_eager_recvd_bytes", "p2p_rndv_recvd_bytes", "p2p_self_recvd_bytes"}},
+    {"met a waiting receive", {"match_posted_hits"}},
+    {"came unexpected", {"match_unexpected_hits"}},
+    {"  most waiting", {"match_unexpected_length_high"}},
+    {"  most bytes held", {"match_unexpected_bytes_high"}},
+    {"receives with wildcards", {"match_wildcards"}},
+    {"sends held back", {"p2p_credit_stalls", "p2p_rts_stalls"}},
+    {"time blocked in MPI", {"progress_time_blocked"}},
+    {"  of it asleep", {"progress_time_slept"}},
+    {"polls", {"progress_polls"}},
+    {"  in vain", {"progress_empty_polls"}},
+    {"time in MPI_Init", {"runtime_init_time"}},
+    {"time in MPI_Finalize", {"runtime_finalize_time"}},
+};
+
+/* One line with its values. */
+struct values {
+    char label[FATHOM_PAGE_NAME_LEN];
+    char unit[FATHOM_PAGE_UNIT_LEN];
+    uint32_t klass;
+    bool is_greatest; /* the total is the greatest, not the sum */
+    uint64_t *v;      /* one per rank */
+};
+
+static bool is_zero(const struct values *x, int n)
+{
+    for (int r = 0; r < n; r++) {
+        if (x->v[r] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void print_values(const struct fm_stat_table *t, const struct values *x)
+{
+    int n = t->views->n;
+    int shown = n <= MAX_COLUMNS ? n : 3;
+    uint64_t total = 0;
+    char text[FM_TEXT_LEN];
+
+    for (int r = 0; r < n; r++) {
+        total = x->is_greatest ? (x->v[r] > total ? x->v[r] : total) : total + x->v[r];
+    }
+    if (n > MAX_COLUMNS) {
+        qsort(x->v, (size_t)n, sizeof(*x->v), by_value);
+        x->v[1] = x->v[n / 2];
+        x->v[2] = x->v[n - 1];
+    }
+    fprintf(t->to, "%-30s", x->label);
+    for (int c = 0; c < shown; c++) {
+        fprintf(t->to, " %11s", fm_text_number(x->v[c], x->unit, text));
+    }
+    fprintf(t->to, " %12s%s\n", fm_text_number(total, x->unit, text),
+            x->is_greatest && n > 1 ? " max" : "");
+}
+
+static void print_heads(const struct fm_stat_table *t)
+{
+    static const char *const three[] = {"least", "middle", "greatest"};
+    int n = t->views->n;
+
+    fprintf(t->to, "%-30s", "");
+    for (int c = 0; c < (n <= MAX_COLUMNS ? n : 3); c++) {
+        char text[FM_TEXT_LEN];
+
+        snprintf(text, sizeof(text), "rank %d", t->views->items[c].rank < 0 ? 0 : c);
+        fprintf(t->to, " %11s", n <= MAX_COLUMNS ? text : three[c]);
+    }
+    fprintf(t->to, " %12s\n", "total");
+}
+
+/* The sum of a line's variables on each rank. False when no rank knows any of them. */
+static bool fill(const struct fm_stat_table *t, const struct line *l, struct values *x)
+{
+    bool is_known = false;
+
+    snprintf(x->label, sizeof(x->label), "%s", l->label);
+    memset(x->v, 0, (size_t)t->views->n * sizeof(*x->v));
+    for (int r = 0; r < t->views->n; r++) {
+        for (int k = 0; k < 4 && l->names[k]; k++) {
+            struct fathom_page_row row;
+            uint64_t word;
+
+            if (!fm_view_find(&t->views->items[r], FATHOM_PAGE_PVAR, l->names[k], 0, &row) ||
+                row.block != 0 || !fm_view_word(&t->views->items[r], &row, 0, 0, &word)) {
+                continue;
+            }
+            is_known = true;
+            x->v[r] += word;
+            x->klass = row.klass;
+            x->is_greatest = row.klass == CLASS_HIGHWATERMARK;
+            snprintf(x->unit, sizeof(x->unit), "%s", row.unit);
+        }
+    }
+    return is_known;
+}
+
+static void print_short(const struct fm_stat_table *t, struct values *x)
+{
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        if (fill(t, &lines[i], x) && !is_zero(x, t->views->n)) {
+            print_values(t, x);
+        }
+    }
+}
+
+/* Can the values of this variable be shown as whole numbers, and is there a word for them? */
+static bool is_plain(const struct fathom_page_row *row)
+{
+    return row->kind == FATHOM_PAGE_PVAR && row->block == 0 && row->at != 0 &&
+           row->type != TYPE_DOUBLE && row->klass != CLASS_STATE && row->klass != CLASS_SIZE;
+}
+
+/* The first rank that has come as far as having variables; they are the same in all. */
+static const struct fm_view *any_view(const struct fm_stat_table *t)
+{
+    struct fathom_page_row row;
+
+    for (int r = 0; r < t->views->n; r++) {
+        if (fm_view_row(&t->views->items[r], 0, &row)) {
+            return &t->views->items[r];
+        }
+    }
+    return NULL;
+}
+
+static void print_all(const struct fm_stat_table *t, struct values *x)
+{
+    const struct fm_view *v = any_view(t);
+    struct fathom_page_row row;
+
+    for (int i = 0; v && fm_view_row(v, i, &row); i++) {
+        struct line l = {.label = row.name, .names = {row.name}};
+
+        if (is_plain(&row) && fill(t, &l, x) && !is_zero(x, t->views->n)) {
+            x->is_greatest = row.klass != CLASS_COUNTER && row.klass != CLASS_TIMER &&
+                             row.klass != 8 /* AGGREGATE */;
+            print_values(t, x);
+        }
+    }
+}
+
+/* ---- JSON ---- */
+
+static struct json_object *json_words(const struct fm_view *v, const struct fathom_page_row *row,
+                                      uint64_t at, uint32_t count)
+{
+    struct json_object *array = count == 1 ? NULL : json_object_new_array();
+    uint64_t word;
+
+    for (uint32_t k = 0; k < count && fm_view_word(v, row, at, k, &word); k++) {
+        struct json_object *number;
+        double real;
+
+        memcpy(&real, &word, sizeof(real));
+        number =
+            row->type == TYPE_DOUBLE ? json_object_new_double(real) : json_object_new_uint64(word);
+        if (!array) {
+            return number;
+        }
+        json_object_array_add(array, number);
+    }
+    return array;
+}
+
+/* Variables of one communicator, window or file. */
+static struct json_object *json_object_of(const struct fm_view *v,
+                                          const struct fathom_page_object *o)
+{
+    struct json_object *out = json_object_new_object();
+    struct fathom_page_row row;
+
+    json_object_object_add(out, "name", json_object_new_string(o->name));
+    json_object_object_add(out, "id", json_object_new_uint64(o->id));
+    json_object_object_add(out, "members", json_object_new_uint64(o->n_members));
+    for (int i = 0; fm_view_row(v, i, &row); i++) {
+        if (row.kind == FATHOM_PAGE_PVAR && row.block == o->block && row.count > 0) {
+            json_object_object_add(out, row.name, json_words(v, &row, o->at, row.count));
+        }
+    }
+    return out;
+}
+
+static struct json_object *json_rank(const struct fm_view *v)
+{
+    struct json_object *out = json_object_new_object();
+    struct json_object *vars = json_object_new_object();
+    struct json_object *objects = json_object_new_array();
+    struct fathom_page_blocked b;
+    struct fathom_page_row row;
+    struct fathom_page_object o;
+
+    json_object_object_add(out, "rank", json_object_new_int(v->rank < 0 ? 0 : v->rank));
+    json_object_object_add(out, "pid", json_object_new_int(v->page->pid));
+    json_object_object_add(out, "state",
+                           json_object_new_string(fm_view_state_name(fm_view_state(v, &b))));
+    for (int i = 0; fm_view_row(v, i, &row); i++) {
+        if (row.kind == FATHOM_PAGE_PVAR && row.block == 0 && row.at != 0) {
+            json_object_object_add(vars, row.name, json_words(v, &row, 0, row.count));
+        }
+    }
+    for (int i = 0; fm_view_object(v, i, &o); i++) {
+        if (o.block != 0) {
+            json_object_array_add(objects, json_object_of(v, &o));
+        }
+    }
+    json_object_object_add(out, "pvars", vars);
+    json_object_object_add(out, "objects", objects);
+    return out;
+}
+
+static void print_json(const struct fm_stat_table *t)
+{
+    struct json_object *out = json_object_new_object();
+    struct json_object *ranks = json_object_new_array();
+
+    json_object_object_add(out, "exit_status", json_object_new_int(t->exit_status));
+    json_object_object_add(out, "elapsed_ns", json_object_new_uint64(t->elapsed_ns));
+    for (int r = 0; r < t->views->n; r++) {
+        json_object_array_add(ranks, json_rank(&t->views->items[r]));
+    }
+    json_object_object_add(out, "ranks", ranks);
+    fprintf(t->to, "%s\n", json_object_to_json_string_ext(out, JSON_C_TO_STRING_PRETTY));
+    json_object_put(out);
+}
+
+void fm_stat_table_print(const struct fm_stat_table *t)
+{
+    const struct fm_view *v = any_view(t);
+    struct values x = {.v = calloc((size_t)t->views->n + 1, sizeof(uint64_t))};
+    char text[FM_TEXT_LEN];
+
+    if (t->is_json) {
+        print_json(t);
+    } else if (!v || !x.v) {
+        fprintf(t->to, "\nfathom stat: no rank has come as far as MPI_Init; exit status %d\n",
+                t->exit_status);
+    } else {
+        fprintf(t->to, "\nfathom stat: %.*s, %d rank%s on %.*s, %s, exit status %d\n\n",
+                (int)sizeof(v->page->program), v->page->program, t->views->n,
+                t->views->n == 1 ? "" : "s", (int)sizeof(v->page->host), v->page->host,
+                fm_text_number(t->elapsed_ns, "ns", text), t->exit_status);
+        print_heads(t);
+        if (t->is_all) {
+            print_all(t, &x);
+        } else {
+            print_short(t, &x);
+        }
+    }
+    free(x.v);
+}

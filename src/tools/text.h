@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How numbers look in tables. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FM_TEXT_LEN 32
+
+/* "1,234,567"; "12.3 MiB" for the unit bytes; "1.23 ms" for ns. At most FM_TEXT_LEN - 1. */
+const char *fm_text_number(uint64_t value, const char *unit, char *out_text);

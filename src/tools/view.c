@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared pages of processes. */
+#include "tools/view.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINK_NAME "/memfd:fathom-page"
+
+int fm_view_add(struct fm_views *v, int fd, int rank)
+{
+    struct fm_view *items;
+    struct stat st;
+    void *page;
+
+    if (fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(struct fathom_page)) {
+        return -1;
+    }
+    page = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED) {
+        return -1;
+    }
+    items = realloc(v->items, (size_t)(v->n + 1) * sizeof(*items));
+    if (!items) {
+        munmap(page, (size_t)st.st_size);
+        return -1;
+    }
+    items[v->n] = (struct fm_view){.page = page, .len = (size_t)st.st_size, .rank = rank};
+    v->items = items;
+    v->n++;
+    return 0;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct fm_view *x = a, *y = b;
+
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+void fm_view_sort(struct fm_views *v)
+{
+    if (v->n > 1) {
+        qsort(v->items, (size_t)v->n, sizeof(*v->items), by_rank);
+    }
+}
+
+void fm_view_finish(struct fm_views *v)
+{
+    for (int i = 0; i < v->n; i++) {
+        munmap((void *)v->items[i].page, v->items[i].len);
+    }
+    free(v->items);
+    *v = (struct fm_views){0};
+}
+
+/* Is the page there, of our version, with tables inside of it? */
+static bool is_sound(const struct fm_view *v)
+{
+    const struct fathom_page *p = v->page;
+
+    return __atomic_load_n(&p->magic, __ATOMIC_ACQUIRE) == FATHOM_PAGE_MAGIC &&
+           p->version == FATHOM_PAGE_VERSION && p->row_len >= sizeof(struct fathom_page_row) &&
+           p->object_len >= sizeof(struct fathom_page_object) && p->rows_at <= v->len &&
+           p->objects_at <= v->len;
+}
+
+/* Copy entry i of a table in the page. */
+static bool copy_entry(const struct fm_view *v, uint64_t at, uint32_t entry_len, uint32_t n, int i,
+                       void *out, size_t out_len)
+{
+    uint64_t place = at + (uint64_t)i * entry_len;
+
+    if (i < 0 || (uint32_t)i >= n || place % 8 != 0 || place > v->len || v->len - place < out_len) {
+        return false;
+    }
+    memcpy(out, (const char *)v->page + place, out_len);
+    return true;
+}
+
+bool fm_view_row(const struct fm_view *v, int i, struct fathom_page_row *out_row)
+{
+    /* Acquire: pairs with the writer's release store of the count; the row is filled. */
+    uint32_t n = __atomic_load_n(&v->page->n_rows, __ATOMIC_ACQUIRE);
+
+    if (!is_sound(v) ||
+        !copy_entry(v, v->page->rows_at, v->page->row_len, n, i, out_row, sizeof(*out_row))) {
+        return false;
+    }
+    out_row->name[sizeof(out_row->name) - 1] = '\0';
+    out_row->unit[sizeof(out_row->unit) - 1] = '\0';
+    return true;
+}
+
+bool fm_view_find(const struct fm_view *v, uint32_t kind, const char *name, uint32_t klass,
+                  struct fathom_page_row *out_row)
+{
+    for (int i = 0; fm_view_row(v, i, out_row); i++) {
+        if (out_row->kind == kind && strcmp(out_row->name, name) == 0 &&
+            (klass == 0 || out_row->klass == klass)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fm_view_word(const struct fm_view *v, const struct fathom_page_row *row, uint64_t at,
+                  uint32_t k, uint64_t *out_word)
+{
+    uint64_t place = at + row->at + 8 * (uint64_t)k;
+
+    if (place % 8 != 0 || at > v->len || row->at > v->len || v->len < 8 || place > v->len - 8) {
+        return false;
+    }
+    *out_word =
+        __atomic_load_n((const uint64_t *)((const char *)v->page + place), __ATOMIC_RELAXED);
+    return true;
+}
+
+bool fm_view_text(const struct fm_view *v, const struct fathom_page_row *row, char *out_text,
+                  size_t len)
+{
+    size_t n = row->count < len - 1 ? row->count : len - 1;
+
+    if (row->at > v->len || v->len - row->at < n) {
+        return false;
+    }
+    memcpy(out_text, (const char *)v->page + row->at, n);
+    out_text[n] = '\0';
+    return true;
+}
+
+bool fm_view_object(const struct fm_view *v, int i, struct fathom_page_object *out_object)
+{
+    uint32_t n = __atomic_load_n(&v->page->n_objects, __ATOMIC_ACQUIRE);
+
+    if (!is_sound(v) || !copy_entry(v, v->page->objects_at, v->page->object_len, n, i, out_object,
+                                    sizeof(*out_object))) {
+        return false;
+    }
+    out_object->name[sizeof(out_object->name) - 1] = '\0';
+    return true;
+}
+
+uint64_t fm_view_value(const struct fm_view *v, const char *name)
+{
+    struct fathom_page_row row;
+    uint64_t word;
+
+    if (fm_view_find(v, FATHOM_PAGE_PVAR, name, 0, &row) && row.block == 0 &&
+        fm_view_word(v, &row, 0, 0, &word)) {
+        return word;
+    }
+    return 0;
+}
+
+enum fm_view_state fm_view_state(const struct fm_view *v, struct fathom_page_blocked *out_blocked)
+{
+    const struct fathom_page *p = v->page;
+    uint64_t since;
+
+    memset(out_blocked, 0, sizeof(*out_blocked));
+    if (!is_sound(v)) {
+        return FM_VIEW_EMPTY;
+    }
+    if (p->state != FATHOM_PAGE_DONE && kill(p->pid, 0) != 0 && errno == ESRCH) {
+        return FM_VIEW_GONE;
+    }
+    if (p->state < FATHOM_PAGE_RUNNING) {
+        return FM_VIEW_EMPTY;
+    }
+    if (p->state == FATHOM_PAGE_DONE) {
+        return FM_VIEW_DONE;
+    }
+    /* Acquire: pairs with the writer's release; a record that moves meanwhile is not believed. */
+    since = __atomic_load_n(&p->blocked.since_ns, __ATOMIC_ACQUIRE);
+    memcpy(out_blocked, &p->blocked, sizeof(*out_blocked));
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    out_blocked->call[sizeof(out_blocked->call) - 1] = '\0';
+    if (since == 0 || since != __atomic_load_n(&p->blocked.since_ns, __ATOMIC_RELAXED)) {
+        return FM_VIEW_COMPUTING;
+    }
+    return FM_VIEW_BLOCKED;
+}
+
+const char *fm_view_state_name(enum fm_view_state state)
+{
+    static const char *const names[] = {
+        [FM_VIEW_EMPTY] = "before MPI_Init",
+        [FM_VIEW_COMPUTING] = "computing",
+        [FM_VIEW_BLOCKED] = "blocked",
+        [FM_VIEW_DONE] = "finalized",
+        [FM_VIEW_GONE] = "dead",
+    };
+
+    return names[state];
+}
+
+/* Call fn for each descriptor of a process that is a page, with the rank in its name (-1: none). */
+static int each_page(pid_t pid, int (*fn)(int fd, int rank, void *ctx), void *ctx)
+{
+    char dir[32];
+    struct dirent *e;
+    int n = 0;
+    DIR *d;
+
+    snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)pid);
+    d = opendir(dir);
+    if (!d) {
+        return -1;
+    }
+    while ((e = readdir(d)) != NULL) {
+        char path[300], target[64];
+        const char *number = target + sizeof(LINK_NAME) - 1;
+        ssize_t len;
+        int fd;
+
+        snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+        len = readlink(path, target, sizeof(target) - 1);
+        target[len > 0 ? len : 0] = '\0';
+        if (strncmp(target, LINK_NAME, sizeof(LINK_NAME) - 1) != 0) {
+            continue;
+        }
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0) {
+            n += fn(fd, number[0] == '-' ? atoi(number + 1) : -1, ctx);
+            close(fd);
+        }
+    }
+    closedir(d);
+    return n;
+}
+
+static int add_to(int fd, int rank, void *ctx)
+{
+    return fm_view_add(ctx, fd, rank) == 0;
+}
+
+/* Tells a launcher, whose pages belong to others or to nobody yet, from a rank, whose page is its
+   own and numbered. */
+static int count_foreign(int fd, int rank, void *ctx)
+{
+    struct fm_views one = {0};
+    int is_job = 0;
+
+    if (fm_view_add(&one, fd, rank) == 0) {
+        is_job = rank < 0 || one.items[0].page->pid != *(pid_t *)ctx;
+    }
+    fm_view_finish(&one);
+    return is_job;
+}
+
+/* The job that runs here, if it is one; 0 and a message else. */
+static pid_t only_job(void)
+{
+    DIR *d = opendir("/proc");
+    pid_t found = 0;
+    int n = 0;
+    struct dirent *e;
+
+    while (d && (e = readdir(d)) != NULL) {
+        pid_t pid = atoi(e->d_name);
+
+        if (pid <= 0 || pid == getpid() || each_page(pid, count_foreign, &pid) <= 0) {
+            continue;
+        }
+        if (n++ == 1) {
+            fprintf(stderr, "fathom: several jobs run here, name one: %d", (int)found);
+        }
+        if (n > 1) {
+            fprintf(stderr, " %d", (int)pid);
+        }
+        found = pid;
+    }
+    if (d) {
+        closedir(d);
+    }
+    if (n == 0) {
+        fprintf(stderr, "fathom: no job that we may look at runs here\n");
+    } else if (n > 1) {
+        fprintf(stderr, "\n");
+    }
+    return n == 1 ? found : 0;
+}
+
+int fm_view_job(pid_t pid, struct fm_views *out_views)
+{
+    int n;
+
+    *out_views = (struct fm_views){0};
+    if (pid == 0) {
+        pid = only_job();
+        if (pid == 0) {
+            return -1;
+        }
+    }
+    n = each_page(pid, add_to, out_views);
+    if (n < 0) {
+        fprintf(stderr, "fathom: process %d cannot be looked at: %s\n", (int)pid,
+                errno == ENOENT ? "it does not exist" : strerror(errno));
+        return -1;
+    }
+    if (n == 0) {
+        fprintf(stderr, "fathom: process %d is no mpiexec of ours and no MPI program\n", (int)pid);
+        return -1;
+    }
+    fm_view_sort(out_views);
+    return 0;
+}
