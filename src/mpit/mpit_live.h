@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "mpit/mpit_internal.h"
 
 /* ---- mpit_cvar.c ---- */
@@ -61,8 +63,16 @@ void fm_pvar_orphan(const struct fm_object *object);
 void fm_pvar_finish(void);
 void fm_session_finish(void);
 
-/* Store a word as a value of that type; load one. */
-void fm_type_store(enum fathom_type type, void *buf, int i, uint64_t word);
+/* Store a word as the i-th value of that type; load one. */
+void fm_type_store_narrow(enum fathom_type type, void *buf, int i, uint64_t word);
+static inline void fm_type_store(enum fathom_type type, void *buf, int i, uint64_t word)
+{
+    if (__builtin_expect(type > FATHOM_UNSIGNED, 1)) {
+        memcpy((char *)buf + (size_t)i * sizeof(word), &word, sizeof(word));
+    } else {
+        fm_type_store_narrow(type, buf, i, word);
+    }
+}
 uint64_t fm_type_load(enum fathom_type type, const void *buf, int i);
 
 /* ---- mpit_level.c ---- */
