@@ -18,7 +18,9 @@
 /* What this code knows how to live with. */
 #define API_VERSION FI_VERSION(1, 10)
 #define MODES       (FI_CONTEXT | FI_CONTEXT2)
-#define MR_MODES    (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
+
+/* ... of memory registration. */
+#define MR_MODES (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
 
 #define ONE_HOST 5 /* rank of providers that reach one host only */
 
