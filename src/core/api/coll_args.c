@@ -316,6 +316,7 @@ int fm_coll_args_run(const struct fm_coll_args *a)
     int rc;
 
     FM_ENTER();
+    fm_root.call = a->call;
     rc = prepare(&k);
     if (rc == MPI_SUCCESS) {
         rc = fm_coll_run(&k.c);

@@ -70,45 +70,27 @@
     X(MPI_Comm_attach_buffer) \
     X(MPI_Comm_attach_buffer_c) \
     X(MPI_Comm_call_errhandler) \
-    X(MPI_Comm_compare) \
     X(MPI_Comm_connect) \
-    X(MPI_Comm_create) \
     X(MPI_Comm_create_errhandler) \
     X(MPI_Comm_create_from_group) \
-    X(MPI_Comm_create_group) \
     X(MPI_Comm_create_keyval) \
     X(MPI_Comm_delete_attr) \
     X(MPI_Comm_detach_buffer) \
     X(MPI_Comm_detach_buffer_c) \
     X(MPI_Comm_disconnect) \
-    X(MPI_Comm_dup) \
-    X(MPI_Comm_dup_with_info) \
     X(MPI_Comm_flush_buffer) \
-    X(MPI_Comm_free) \
     X(MPI_Comm_free_keyval) \
     X(MPI_Comm_get_attr) \
     X(MPI_Comm_get_errhandler) \
-    X(MPI_Comm_get_info) \
-    X(MPI_Comm_get_name) \
     X(MPI_Comm_get_parent) \
-    X(MPI_Comm_group) \
     X(MPI_Comm_idup) \
     X(MPI_Comm_idup_with_info) \
     X(MPI_Comm_iflush_buffer) \
     X(MPI_Comm_join) \
-    X(MPI_Comm_rank) \
-    X(MPI_Comm_remote_group) \
-    X(MPI_Comm_remote_size) \
     X(MPI_Comm_set_attr) \
     X(MPI_Comm_set_errhandler) \
-    X(MPI_Comm_set_info) \
-    X(MPI_Comm_set_name) \
-    X(MPI_Comm_size) \
     X(MPI_Comm_spawn) \
     X(MPI_Comm_spawn_multiple) \
-    X(MPI_Comm_split) \
-    X(MPI_Comm_split_type) \
-    X(MPI_Comm_test_inter) \
     X(MPI_Compare_and_swap) \
     X(MPI_Dims_create) \
     X(MPI_Dist_graph_create) \
@@ -232,19 +214,7 @@
     X(MPI_Graphdims_get) \
     X(MPI_Grequest_complete) \
     X(MPI_Grequest_start) \
-    X(MPI_Group_compare) \
-    X(MPI_Group_difference) \
-    X(MPI_Group_excl) \
-    X(MPI_Group_free) \
     X(MPI_Group_from_session_pset) \
-    X(MPI_Group_incl) \
-    X(MPI_Group_intersection) \
-    X(MPI_Group_range_excl) \
-    X(MPI_Group_range_incl) \
-    X(MPI_Group_rank) \
-    X(MPI_Group_size) \
-    X(MPI_Group_translate_ranks) \
-    X(MPI_Group_union) \
     X(MPI_Iallgather) \
     X(MPI_Iallgather_c) \
     X(MPI_Iallgatherv) \

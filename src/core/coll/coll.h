@@ -15,6 +15,11 @@
 
 extern const struct fathom_table fm_coll_vars;
 
+/* Tags of a communicator's collective space: the number of the call below this bit; above it those
+   of acts of some of its ranks only (MPI_Comm_create_group, MPI_Intercomm_create). */
+#define FM_COLL_TAG_MASK  0x3fffffff
+#define FM_COLL_TAG_GROUP 0x40000000
+
 enum fm_coll_kind {
     FM_COLL_BARRIER,
     FM_COLL_BCAST,

@@ -20,7 +20,7 @@ struct fm_temp {
 void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
 {
     s->comm = comm;
-    s->tag = (int)(comm->coll_seq++ & INT32_MAX);
+    s->tag = comm->coll_tag ? comm->coll_tag : (int)(comm->coll_seq++ & FM_COLL_TAG_MASK);
     s->rc = 0;
     s->is_live = is_live;
     s->is_stuck = false;

@@ -49,6 +49,7 @@ struct fm_comm {
     struct fm_info *info;
     struct fm_topo *topo;
     uint64_t coll_seq; /* collective calls made on it, the same number in every rank */
+    int coll_tag;      /* if not 0: tag of all its collectives, in the place of their number */
     uint64_t id;       /* unique within the process; names the object in the shared page */
     bool is_inter;
     bool is_freed;      /* MPI_Comm_free was called; lives on for pending operations */
@@ -57,6 +58,11 @@ struct fm_comm {
     void (*on_gone)(struct fm_comm *comm);
     char name[MPI_MAX_OBJECT_NAME];
 };
+
+/* Contexts of the predefined communicators; those below FM_CONTEXT_FIRST are never agreed on. */
+#define FM_CONTEXT_WORLD 0u
+#define FM_CONTEXT_SELF  2u
+#define FM_CONTEXT_FIRST 8u
 
 extern const struct fathom_table fm_comm_vars;
 

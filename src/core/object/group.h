@@ -27,3 +27,21 @@ FM_INLINE int fm_group_proc(const struct fm_group *group, int rank)
 
 /* Rank of a process in the group, MPI_UNDEFINED if it is no member. */
 int fm_group_rank_of(const struct fm_group *group, int proc);
+
+/* Set operations in the order that MPI-5.0 7.3.2 gives; new groups have one reference. */
+int fm_group_union(const struct fm_group *a, const struct fm_group *b, struct fm_group **out_group);
+int fm_group_intersection(const struct fm_group *a, const struct fm_group *b,
+                          struct fm_group **out_group);
+int fm_group_difference(const struct fm_group *a, const struct fm_group *b,
+                        struct fm_group **out_group);
+/* Members `ranks` of a group (all different and in range), in that order; or all but those. */
+int fm_group_incl(const struct fm_group *group, int n, const int *ranks,
+                  struct fm_group **out_group);
+int fm_group_excl(const struct fm_group *group, int n, const int *ranks,
+                  struct fm_group **out_group);
+/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL; -FM_E_NOMEM. */
+int fm_group_compare(const struct fm_group *a, const struct fm_group *b, int *out_result);
+/* out_ranks[i] = rank in `to` of the member ranks[i] of `from`, MPI_UNDEFINED if it is none;
+   MPI_PROC_NULL stays what it is. */
+int fm_group_translate(const struct fm_group *from, int n, const int *ranks,
+                       const struct fm_group *to, int *out_ranks);

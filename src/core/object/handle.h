@@ -64,6 +64,8 @@ struct fm_root {
     /* A communicator was made (words and members set), or is about to go: the engine keeps count of
        what waits in it. Installed by the channel, called by comm.c; NULL: nobody cares. */
     void (*comm_changed)(struct fm_comm *comm, bool is_made);
+    /* Process index -> number of its node; NULL: all on one node. Installed by the runtime. */
+    const int *node_of;
 };
 
 extern struct fm_root fm_root;

@@ -228,6 +228,7 @@ static int make_world(void)
         drop_world();
         return rc;
     }
+    fm_root.node_of = pm->node_of;
     fm_handle_predefine(MPI_COMM_WORLD, rt->world);
     fm_handle_predefine(MPI_COMM_SELF, rt->self);
     return 0;
@@ -269,6 +270,7 @@ int fm_runtime_finish(void)
 
     /* As if MPI_COMM_SELF were freed first: its delete callbacks may use MPI (MPI-5.0 11.2.4). */
     rc = fm_attr_delete_all(FM_KIND_COMM, rt->self, &rt->self->attrs);
+    rc = rc ? rc : fm_attr_delete_all(FM_KIND_COMM, rt->world, &rt->world->attrs);
     if (rc) {
         return rc;
     }

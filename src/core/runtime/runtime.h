@@ -18,10 +18,6 @@
 #include "core/p2p/channel.h"
 #include "core/runtime/pm.h"
 
-/* Context ids that are never given to other communicators. */
-#define FM_CONTEXT_WORLD 0
-#define FM_CONTEXT_SELF  2
-
 struct fm_process;
 
 struct fm_runtime {

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators (MPI-5.0 7.4, 7.6, 7.8). */
+#include "core/api/find.h"
+
+#include <string.h>
+
+#include "core/comm/comm_make.h"
+#include "core/object/attr.h"
+#include "core/object/comm.h"
+#include "core/object/group.h"
+#include "core/object/info.h"
+
+int PMPI_Comm_size(MPI_Comm comm, int *size)
+{
+    struct fm_comm *c;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_comm_for(FM_CALL, comm, "size", size, &c);
+    if (rc == MPI_SUCCESS) {
+        *size = c->size;
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_size)
+
+int PMPI_Comm_rank(MPI_Comm comm, int *rank)
+{
+    struct fm_comm *c;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_comm_for(FM_CALL, comm, "rank", rank, &c);
+    if (rc == MPI_SUCCESS) {
+        *rank = c->rank;
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_rank)
+
+int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    struct fm_comm *c;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_comm_for(FM_CALL, comm, "flag", flag, &c);
+    if (rc == MPI_SUCCESS) {
+        *flag = c->is_inter;
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_test_inter)
+
+static int find_intercomm(const char *call, MPI_Comm comm, const char *name, const void *out,
+                          struct fm_comm **out_comm)
+{
+    int rc = fm_find_comm_for(call, comm, name, out, out_comm);
+
+    if (rc == MPI_SUCCESS && !(*out_comm)->is_inter) {
+        return fm_raise(*out_comm, call, MPI_ERR_COMM,
+                        "comm is an intracommunicator, which has no remote group");
+    }
+    return rc;
+}
+
+int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    struct fm_comm *c;
+    int rc;
+
+    FM_ENTER();
+    rc = find_intercomm(FM_CALL, comm, "size", size, &c);
+    if (rc == MPI_SUCCESS) {
+        *size = c->n_remote;
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_remote_size)
+
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    struct fm_comm *c;
+    int rc;
+
+    FM_ENTER();
+    rc = find_intercomm(FM_CALL, comm, "group", group, &c);
+    if (rc == MPI_SUCCESS) {
+        *group = fm_handle_of(fm_object_ref(c->remote_group));
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_remote_group)
+
+int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    struct fm_comm *a, *b;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_comm_for(FM_CALL, comm1, "result", result, &a);
+    rc = rc == MPI_SUCCESS ? fm_find_comm(FM_CALL, comm2, &b) : rc;
+    if (rc == MPI_SUCCESS) {
+        rc = fm_raise_status(a, FM_CALL, fm_comm_make_compare(a, b, result));
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_compare)
+
+/* A communicator was made, or, without an error, none for this process. */
+static int finish(struct fm_comm *origin, const char *call, int rc, struct fm_comm *made,
+                  MPI_Comm *newcomm)
+{
+    if (rc != 0) {
+        return fm_raise_status(origin, call, rc);
+    }
+    *newcomm = made ? fm_handle_of(made) : MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
+
+/* The hints that the standard defines for communicators (MPI-5.0 7.4.4), all false by default. The
+   library obeys the order of messages in any case; it keeps what the user says. */
+static const char *const hints[] = {
+    "mpi_assert_no_any_tag",
+    "mpi_assert_no_any_source",
+    "mpi_assert_exact_length",
+    "mpi_assert_allow_overtaking",
+};
+
+static int keep_hints(struct fm_comm *c, const struct fm_info *from)
+{
+    int rc = 0;
+
+    for (size_t i = 0; from && rc == 0 && i < FM_ARRAY_LEN(hints); i++) {
+        const char *value = fm_info_find(from, hints[i]);
+
+        if (!value || (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)) {
+            continue;
+        }
+        c->info = c->info ? c->info : fm_info_create();
+        rc = c->info ? fm_info_set(c->info, hints[i], value) : -FM_E_NOMEM;
+    }
+    return rc;
+}
+
+static int dup_with(const char *call, struct fm_comm *c, const struct fm_info *info,
+                    MPI_Comm *newcomm)
+{
+    struct fm_comm *made = NULL;
+    int rc = fm_comm_make_dup(c, &made);
+
+    if (rc == 0) {
+        rc = keep_hints(made, info);
+    }
+    return finish(c, call, rc, made, newcomm);
+}
+
+/* Hints are not handed on (MPI-5.0 7.4.2). */
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    struct fm_comm *c;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    if (rc == MPI_SUCCESS) {
+        rc = dup_with(FM_CALL, c, NULL, newcomm);
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_dup)
+
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    struct fm_comm *c;
+    struct fm_info *i;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = rc == MPI_SUCCESS ? fm_find_info(c, FM_CALL, info, true, &i) : rc;
+    if (rc == MPI_SUCCESS) {
+        rc = dup_with(FM_CALL, c, i, newcomm);
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_dup_with_info)
+
+static int check_members(const char *call, const struct fm_comm *c, const struct fm_group *g)
+{
+    for (int i = 0; i < g->size; i++) {
+        if (fm_group_rank_of(c->group, fm_group_proc(g, i)) == MPI_UNDEFINED) {
+            return fm_raise((void *)c, call, MPI_ERR_GROUP,
+                            "rank %d of the group is not a member of communicator '%s'", i,
+                            c->name);
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    struct fm_comm *c, *made = NULL;
+    struct fm_group *g;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = rc == MPI_SUCCESS ? fm_find_group(FM_CALL, group, "group", &g) : rc;
+    rc = rc == MPI_SUCCESS ? check_members(FM_CALL, c, g) : rc;
+    if (rc == MPI_SUCCESS) {
+        rc = fm_comm_make_create(c, g, &made);
+        rc = finish(c, FM_CALL, rc, made, newcomm);
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_create)
+
+static int create_group(const char *call, struct fm_comm *c, struct fm_group *g, int tag,
+                        MPI_Comm *newcomm)
+{
+    struct fm_comm *made = NULL;
+    int rc;
+
+    if (tag < 0) {
+        return fm_raise(c, call, MPI_ERR_TAG, "tag is %d, it must not be negative", tag);
+    }
+    if (g->size > 0 && g->rank < 0) {
+        return fm_raise(c, call, MPI_ERR_GROUP, "the caller is not a member of the group");
+    }
+    rc = g->size > 0 ? fm_comm_make_create_group(c, g, tag, &made) : 0;
+    return finish(c, call, rc, made, newcomm);
+}
+
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    struct fm_comm *c;
+    struct fm_group *g;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = rc == MPI_SUCCESS ? fm_find_group(FM_CALL, group, "group", &g) : rc;
+    rc = rc == MPI_SUCCESS ? check_members(FM_CALL, c, g) : rc;
+    rc = rc == MPI_SUCCESS ? create_group(FM_CALL, c, g, tag, newcomm) : rc;
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_create_group)
+
+static int split(const char *call, struct fm_comm *c, int color, int key, MPI_Comm *newcomm)
+{
+    struct fm_comm *made = NULL;
+    int rc;
+
+    if (color < 0 && color != MPI_UNDEFINED) {
+        return fm_raise(c, call, MPI_ERR_ARG,
+                        "color is %d: it must be MPI_UNDEFINED or not negative", color);
+    }
+    rc = fm_comm_make_split(c, color, key, &made);
+    return finish(c, call, rc, made, newcomm);
+}
+
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    struct fm_comm *c;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = rc == MPI_SUCCESS ? split(FM_CALL, c, color, key, newcomm) : rc;
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_split)
+
+/*
+ * Nodes are the only level that is known here: guided by the resource mpi_shared_memory they are
+ * split as by SHARED, other resources are not supported, and below a node there is nothing to
+ * divide: such calls get MPI_COMM_NULL (MPI-5.0 7.4.2).
+ */
+static int color_of_type(const struct fm_comm *c, int type, const struct fm_info *info)
+{
+    const char *resource = info ? fm_info_find(info, "mpi_hw_resource_type") : NULL;
+    int proc = fm_comm_proc(c, c->rank);
+
+    if (type == MPI_COMM_TYPE_SHARED || (type == MPI_COMM_TYPE_HW_GUIDED && resource &&
+                                         strcmp(resource, "mpi_shared_memory") == 0)) {
+        return fm_root.node_of ? fm_root.node_of[proc] : 0;
+    }
+    return MPI_UNDEFINED;
+}
+
+static int split_type(const char *call, struct fm_comm *c, int type, int key,
+                      const struct fm_info *info, MPI_Comm *newcomm)
+{
+    if (type != MPI_UNDEFINED &&
+        (type < MPI_COMM_TYPE_SHARED || type > MPI_COMM_TYPE_RESOURCE_GUIDED)) {
+        return fm_raise(c, call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_", type);
+    }
+    return split(call, c, color_of_type(c, type, info), key, newcomm);
+}
+
+int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    struct fm_comm *c;
+    struct fm_info *i;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = rc == MPI_SUCCESS ? fm_find_info(c, FM_CALL, info, true, &i) : rc;
+    rc = rc == MPI_SUCCESS ? split_type(FM_CALL, c, type, key, i, newcomm) : rc;
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_split_type)
+
+static int let_go(const char *call, struct fm_comm *c)
+{
+    int rc;
+
+    if (c->head.handle) {
+        return fm_raise(c, call, MPI_ERR_COMM,
+                        "comm is '%s', which lives until MPI_Finalize: do not free it", c->name);
+    }
+    rc = fm_attr_delete_all(FM_KIND_COMM, c, &c->attrs);
+    if (rc != 0) {
+        return fm_raise_status(c, call, rc);
+    }
+    c->is_freed = true;
+    fm_comm_unref(c);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_free(MPI_Comm *comm)
+{
+    struct fm_comm *c;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_out(NULL, FM_CALL, "comm", comm);
+    rc = rc == MPI_SUCCESS ? fm_find_comm(FM_CALL, *comm, &c) : rc;
+    rc = rc == MPI_SUCCESS ? let_go(FM_CALL, c) : rc;
+    if (rc == MPI_SUCCESS) {
+        *comm = MPI_COMM_NULL;
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_free)
+
+int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+{
+    struct fm_comm *c;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_comm(FM_CALL, comm, &c);
+    if (rc == MPI_SUCCESS && !comm_name) {
+        rc = fm_raise(c, FM_CALL, MPI_ERR_ARG, "comm_name is NULL: pass a string");
+    } else if (rc == MPI_SUCCESS) {
+        fm_comm_set_name(c, comm_name);
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_set_name)
+
+int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    /* The null handle has a name too (MPI-5.0 7.8). */
+    static const char null_name[] = "MPI_COMM_NULL";
+    struct fm_comm *c;
+    const char *name = null_name;
+    int rc = MPI_SUCCESS;
+
+    FM_ENTER();
+    if (comm != MPI_COMM_NULL || fm_root.phase != FM_PHASE_RUNNING) {
+        rc = fm_find_comm(FM_CALL, comm, &c);
+        name = rc == MPI_SUCCESS ? c->name : "";
+    }
+    rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "comm_name", comm_name) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "resultlen", resultlen) : rc;
+    if (rc == MPI_SUCCESS) {
+        *resultlen = (int)strlen(name);
+        memcpy(comm_name, name, (size_t)*resultlen + 1);
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_get_name)
+
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    struct fm_comm *c;
+    struct fm_info *i;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_comm(FM_CALL, comm, &c);
+    rc = rc == MPI_SUCCESS ? fm_find_info(c, FM_CALL, info, false, &i) : rc;
+    rc = rc == MPI_SUCCESS ? fm_raise_status(c, FM_CALL, keep_hints(c, i)) : rc;
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_set_info)
+
+static int used_hints(const struct fm_comm *c, struct fm_info **out_info)
+{
+    struct fm_info *info = fm_info_create();
+    int rc = info ? 0 : -FM_E_NOMEM;
+
+    for (size_t i = 0; rc == 0 && i < FM_ARRAY_LEN(hints); i++) {
+        const char *value = c->info ? fm_info_find(c->info, hints[i]) : NULL;
+
+        rc = fm_info_set(info, hints[i], value ? value : "false");
+    }
+    if (rc != 0) {
+        fm_info_unref(info);
+        return rc;
+    }
+    *out_info = info;
+    return 0;
+}
+
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+{
+    struct fm_comm *c;
+    struct fm_info *info = NULL;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_comm_for(FM_CALL, comm, "info_used", info_used, &c);
+    rc = rc == MPI_SUCCESS ? fm_raise_status(c, FM_CALL, used_hints(c, &info)) : rc;
+    if (rc == MPI_SUCCESS) {
+        *info_used = fm_handle_of(info);
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_get_info)

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators out of communicators. */
+#include "core/comm/comm_make.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "core/coll/coll.h"
+#include "core/comm/agree.h"
+#include "core/object/attr.h"
+#include "core/object/errhandler.h"
+#include "core/object/group.h"
+#include "util/status.h"
+
+static void on_gone(struct fm_comm *comm)
+{
+    fm_agree_release(comm->context);
+}
+
+/* A communicator with an agreed context, which it owns from now on, also on failure. */
+static int make(struct fm_comm *origin, struct fm_group *group, struct fm_group *remote_group,
+                uint32_t context, struct fm_comm **out_comm)
+{
+    struct fm_comm *comm;
+    int rc = fm_comm_create(origin->ch, group, remote_group, group->rank, context, &comm);
+
+    if (rc != 0) {
+        fm_agree_release(context);
+        return rc;
+    }
+    comm->on_gone = on_gone;
+    if (origin->errhandler) {
+        comm->errhandler = fm_object_ref(origin->errhandler);
+    }
+    *out_comm = comm;
+    return 0;
+}
+
+/* Among all members of comm. */
+static int agree(struct fm_comm *comm, uint32_t *out_context)
+{
+    const struct fm_agree who = {.local = comm};
+
+    return fm_agree_context(&who, out_context);
+}
+
+int fm_comm_make_dup(struct fm_comm *comm, struct fm_comm **out_comm)
+{
+    struct fm_comm *copy;
+    uint32_t context;
+    int rc = agree(comm, &context);
+
+    if (rc == 0) {
+        rc = make(comm, comm->group, NULL, context, &copy);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    rc = fm_attr_copy_all(FM_KIND_COMM, comm, comm->attrs, &copy->attrs);
+    if (rc != 0) {
+        fm_attr_delete_all(FM_KIND_COMM, copy, &copy->attrs);
+        fm_comm_unref(copy);
+        return rc;
+    }
+    *out_comm = copy;
+    return 0;
+}
+
+struct vote {
+    int color, key, rank;
+};
+
+/* By key, then by rank in the old communicator (MPI-5.0 7.4.2). */
+static int compare_votes(const void *a, const void *b)
+{
+    const struct vote *x = a, *y = b;
+
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* The group of those that voted for a color; votes are used up. */
+static int group_of_color(struct fm_comm *comm, struct vote *votes, int color,
+                          struct fm_group **out_group)
+{
+    int *ranks = malloc((size_t)comm->size * sizeof(int));
+    int n = 0, rc;
+
+    if (!ranks) {
+        return fm_fail(-FM_E_NOMEM, "no memory for a group of %d ranks", comm->size);
+    }
+    for (int i = 0; i < comm->size; i++) {
+        if (votes[i].color == color) {
+            votes[n++] = votes[i];
+        }
+    }
+    qsort(votes, (size_t)n, sizeof(*votes), compare_votes);
+    for (int i = 0; i < n; i++) {
+        ranks[i] = votes[i].rank;
+    }
+    rc = fm_group_incl(comm->group, n, ranks, out_group);
+    free(ranks);
+    return rc;
+}
+
+static int gather_votes(struct fm_comm *comm, int color, int key, struct vote **out_votes)
+{
+    struct vote mine = {color, key, comm->rank};
+    struct vote *votes = malloc((size_t)comm->size * sizeof(*votes));
+    const struct fm_buf out = {&mine, sizeof(mine), fm_dtype_byte()};
+    const struct fm_buf in = {votes, sizeof(mine), fm_dtype_byte()};
+    int rc;
+
+    if (!votes) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the colors of %d ranks", comm->size);
+    }
+    rc = fm_allgather(&out, &in, comm);
+    if (rc != 0) {
+        free(votes);
+        return rc;
+    }
+    *out_votes = votes;
+    return 0;
+}
+
+/* One id serves all colors: their groups have no process in common. */
+int fm_comm_make_split(struct fm_comm *comm, int color, int key, struct fm_comm **out_comm)
+{
+    struct fm_group *group;
+    struct vote *votes = NULL;
+    uint32_t context;
+    int rc = gather_votes(comm, color, key, &votes);
+
+    if (rc != 0) {
+        return rc;
+    }
+    rc = agree(comm, &context);
+    if (rc != 0) {
+        goto out;
+    }
+    if (color == MPI_UNDEFINED) {
+        fm_agree_release(context);
+        *out_comm = NULL;
+        goto out;
+    }
+    rc = group_of_color(comm, votes, color, &group);
+    if (rc != 0) {
+        fm_agree_release(context);
+        goto out;
+    }
+    rc = make(comm, group, NULL, context, out_comm);
+    fm_group_unref(group);
+out:
+    free(votes);
+    return rc;
+}
+
+int fm_comm_make_create(struct fm_comm *comm, struct fm_group *group, struct fm_comm **out_comm)
+{
+    uint32_t context;
+    int rc = agree(comm, &context);
+
+    if (rc != 0) {
+        return rc;
+    }
+    if (group->rank < 0) {
+        fm_agree_release(context);
+        *out_comm = NULL;
+        return 0;
+    }
+    return make(comm, group, NULL, context, out_comm);
+}
+
+/*
+ * Members of a group talk before they have a communicator: through a view, which has their ranks
+ * but the context and the words of an existing communicator. Its collectives all have one tag, which
+ * no other act on that communicator has at the same time; messages between two members keep their
+ * order. It lives on the stack while its maker waits for all that was started on it.
+ */
+static void view_of(struct fm_comm *view, const struct fm_comm *comm, struct fm_group *group)
+{
+    *view = *comm;
+    view->head =
+        (struct fm_object){.kind = FM_KIND_COMM, .refs = 2}; /* never let go by a request */
+    view->group = group;
+    view->remote_group = NULL;
+    view->is_inter = false;
+    view->rank = group->rank;
+    view->size = group->size;
+    view->n_remote = group->size;
+    view->procs = group->procs;
+    view->on_gone = NULL;
+}
+
+int fm_comm_make_create_group(struct fm_comm *comm, struct fm_group *group, int tag,
+                              struct fm_comm **out_comm)
+{
+    struct fm_comm view;
+    struct fm_agree who = {.local = &view};
+    uint32_t context;
+    int rc;
+
+    view_of(&view, comm, group);
+    view.coll_tag = FM_COLL_TAG_GROUP | (tag & FM_COLL_TAG_MASK);
+    rc = fm_agree_context(&who, &context);
+    return rc == 0 ? make(comm, group, NULL, context, out_comm) : rc;
+}
+
+int fm_comm_make_compare(const struct fm_comm *a, const struct fm_comm *b, int *out_result)
+{
+    int local, remote = MPI_IDENT, rc;
+
+    if (a == b) {
+        *out_result = MPI_IDENT;
+        return 0;
+    }
+    if (a->is_inter != b->is_inter) {
+        *out_result = MPI_UNEQUAL;
+        return 0;
+    }
+    rc = fm_group_compare(a->group, b->group, &local);
+    if (rc == 0 && a->is_inter) {
+        rc = fm_group_compare(a->remote_group, b->remote_group, &remote);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    if (local == MPI_UNEQUAL || remote == MPI_UNEQUAL) {
+        *out_result = MPI_UNEQUAL;
+    } else {
+        *out_result = local == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+    }
+    return 0;
+}
