@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user reads after a mistake: rank, call, class, the argument's value, and a status that is not 0.
+
+    test_misuse.py MPIEXEC MISUSE
+"""
+import re
+import subprocess
+import sys
+
+# mistake: words that the text must have, in any order.
+EXPECT = {
+    "negative_count": ["MPI_Send", "MPI_ERR_COUNT", "count", "-1"],
+    "rank_too_high": ["MPI_Send", "MPI_ERR_RANK", "dest", "7", "MPI_COMM_WORLD"],
+    "rank_negative": ["MPI_Recv", "MPI_ERR_RANK", "source", "-77"],
+    "any_source_in_send": ["MPI_Send", "MPI_ERR_RANK", "dest"],
+    "tag_negative": ["MPI_Isend", "MPI_ERR_TAG", "-9"],
+    "tag_too_high": ["MPI_Send", "MPI_ERR_TAG"],
+    "null_buffer": ["MPI_Send", "MPI_ERR_BUFFER", "NULL"],
+    "null_comm": ["MPI_Barrier", "MPI_ERR_COMM", "MPI_COMM_NULL"],
+    "made_up_comm": ["MPI_Comm_rank", "MPI_ERR_COMM"],
+    "null_type": ["MPI_Send", "MPI_ERR_TYPE", "MPI_DATATYPE_NULL"],
+    "freed_request": ["MPI_Wait", "MPI_ERR_REQUEST"],
+    "made_up_request": ["MPI_Wait", "MPI_ERR_REQUEST"],
+    "truncated": ["MPI_Recv", "MPI_ERR_TRUNCATE", "100", "10"],
+    "root_too_high": ["MPI_Bcast", "MPI_ERR_ROOT", "root", "2"],
+    "wrong_op": ["MPI_Allreduce", "MPI_ERR_OP", "MPI_BAND"],
+    "unbuilt": ["MPI_Open_port", "MPI_ERR_UNSUPPORTED_OPERATION"],
+    "init_twice": ["MPI_Init"],
+    "abort_7": ["MPI_Abort", "7"],
+    "after_finalize": ["MPI_Send", "MPI_Finalize"],
+    "before_init": ["MPI_Send", "MPI_Init"],
+}
+
+
+def main():
+    mpiexec, misuse = sys.argv[1:]
+    failed = 0
+    for mistake, words in EXPECT.items():
+        done = subprocess.run([mpiexec, "-n", "2", misuse, mistake], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+        text = done.stderr.decode(errors="replace")
+        problems = ["does not say %r" % w for w in words if w not in text]
+        if done.returncode == 0:
+            problems.append("exit status 0")
+        if done.returncode >= 128:
+            problems.append("ended by signal %d" % (done.returncode - 128))
+        if mistake == "abort_7" and done.returncode != 7:
+            problems.append("exit status %d, not 7" % done.returncode)
+        if "before" not in mistake and not re.search(r"rank [01]\b", text):
+            problems.append("does not name a rank")
+        for p in problems:
+            failed += 1
+            print("%s: %s" % (mistake, p))
+        if problems:
+            print("    it said: " + text.replace("\n", "\n             "))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
