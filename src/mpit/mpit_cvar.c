@@ -18,6 +18,7 @@ struct cvar_handle {
     bool is_orphan;                 /* its object is gone */
 };
 
+/* Found without a lock, changed with the registry's (mpit_slots.h). */
 static struct fm_slots handles = {.slot_len = sizeof(struct cvar_handle),
                                   .kind = FM_SLOT_CVAR_HANDLE};
 

@@ -51,6 +51,7 @@ struct fm_registration {
     bool is_orphan;
 };
 
+/* Found without a lock, changed with the registry's (mpit_slots.h). */
 static struct fm_slots registrations = {.slot_len = sizeof(struct fm_registration),
                                         .kind = FM_SLOT_REGISTRATION};
 
@@ -64,6 +65,8 @@ struct instance {
 };
 
 #define N_INSTANCES 64
+
+/* An instance belongs to the thread that has taken its bit. */
 static struct instance instances[N_INSTANCES];
 static _Atomic uint64_t free_instances = ~UINT64_C(0);
 

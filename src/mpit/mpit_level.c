@@ -27,6 +27,7 @@ struct fm_follower {
     _Atomic uint64_t mark;
 };
 
+/* Found without a lock, changed with the registry's (mpit_slots.h). */
 static struct fm_slots followers = {.slot_len = sizeof(struct fm_follower),
                                     .kind = FM_SLOT_FOLLOWER};
 

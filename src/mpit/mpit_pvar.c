@@ -22,6 +22,7 @@
 
 #include "mpit/mpit_live.h"
 
+/* Found without a lock, changed with the registry's (mpit_slots.h). */
 static struct fm_slots handles = {.slot_len = sizeof(struct fm_pvar_handle),
                                   .kind = FM_SLOT_PVAR_HANDLE};
 

@@ -112,6 +112,7 @@ const struct fathom_table fm_mpit_vars = {
     .n_categories = 1,
 };
 
+/* The room's own words: private ones until fm_mpit_self_add() has named those in the page. */
 static struct fm_mpit_words spare;
 struct fm_mpit_words *fm_mpit_words = &spare;
 

@@ -6,6 +6,7 @@ struct session {
     struct fm_slot slot;
 };
 
+/* Found without a lock, changed with the registry's (mpit_slots.h). */
 static struct fm_slots sessions = {.slot_len = sizeof(struct session), .kind = FM_SLOT_SESSION};
 
 bool fm_session_is_valid(uint64_t session)

@@ -17,30 +17,38 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Pure tables may be as long as they have rows; mpi.h is one.
 TABLES = {'src/core/api/unsupported.c', 'src/core/dtype/op_kernels.c', 'include/mpi.h'}
-LONGEST_C, LONGEST_H, LONGEST_INSTALLED, LONGEST_FUNCTION, COLUMNS = 1000, 250, 400, 60, 100
+LONGEST_C, LONGEST_H, LONGEST_INSTALLED, LONGEST_FUNCTION, COLUMNS = 1000, 250, 500, 60, 100
 # Lines of #if that functions may hold: the two options of the build.
 OPTIONS = re.compile(r'\bFM_STATS\b|\bFM_CHECKS\b')
 # Functions are called fm_<noun>_<verb>, the noun being their header's name; or one of these nouns.
 NOUNS = {
     'api': ['lock', 'enter', 'leave'],
     'attr': ['keyval'],
-    'coll': ['allgather', 'allreduce', 'alltoall', 'barrier', 'bcast', 'gather', 'reduce', 'scatter'],
+    'coll': ['allgather', 'allreduce', 'alltoall', 'barrier', 'bcast', 'gather', 'reduce', 'scatter',
+             'side'],
+    'coll_algo': ['accu', 'pof2'],
     'compiler': ['assert', 'container'],
+    'engine': ['msg', 'wire', 'deliver'],
     'errhandler': ['error', 'raise'],
     'handle': ['kind', 'object'],
     'mpit_internal': ['enum', 'name', 'category', 'type', 'page', 'object', 'param'],
     'mpit_live': ['cvar', 'pvar', 'session', 'level', 'event', 'queue', 'type'],
     'mpit_slots': ['slots'],
+    'pack_copy': ['shift'],
+    'p2p_words': ['hist'],
     'pack': ['copy', 'unpack'],
     'progress': ['wait', 'test'],
     'recv': ['irecv', 'probe', 'iprobe', 'sendrecv'],
     'request': ['status'],
+    'sched': ['step', 'buf'],
     'send': ['isend'],
     'status': ['fail', 'why'],
     'sync': ['lock', 'cpu', 'now'],
     'transport': ['ep', 'shm', 'ofi'],
+    'unexpected': ['unexp'],
 }
-API = ('src/core/api/', 'src/mpit/mpit_api_', 'src/tools/agent')
+# A tool is a user: what it calls are calls of a user.
+API = ('src/core/api/', 'src/mpit/mpit_api_', 'src/tools/')
 # The environment is read where variables are loaded, by launchers and tools, and by the back ends
 # that take over from a launcher.
 ENVIRONMENT = ('src/mpit/', 'src/launch/', 'src/tools/', 'src/core/runtime/pm')
@@ -162,10 +170,19 @@ def visibility(tree):
             before = [line for line in lines[:n - 1] if line.startswith('#')]
             if inc == '<mpi.h>' and (not before or push not in before[-2:]):
                 yield f, n, 'mpi.h stands behind ' + push
-        first = next((inc for _, inc in f.includes()), None)
         if f.folder == 'src/core/api' and not f.is_header and f.name != 'unsupported.c' and \
-                first != '"core/api/api.h"':
-            yield f, 1, 'the first include is "core/api/api.h", so that mpi.h comes in visible'
+                not api_first(tree, f):
+            yield f, 1, 'the first include leads to core/api/api.h first: mpi.h comes in visible'
+
+
+def api_first(tree, f):
+    """Is core/api/api.h the first header that this file sees, by itself or by its own header?"""
+    first = next((inc for _, inc in f.includes()), '')
+    if first == '"core/api/api.h"':
+        return True
+    own = next((h for h in tree.files if h.path == 'src/' + first.strip('"') and
+                h.folder == f.folder and h is not f), None)
+    return own is not None and api_first(tree, own)
 
 
 def environment(tree):
@@ -193,13 +210,18 @@ def names_in_headers(tree):
 
 
 def nouns(tree):
+    """fm_<noun>_<verb>: a word of the header's name, of its folder, or of a unit of the folder."""
+    units = {}
+    for f in tree.c_files('src/'):
+        words = units.setdefault(f.folder, {os.path.basename(f.folder)})
+        words.update([f.name[:-2], *f.name[:-2].split('_')] if f.name.endswith('.c') else [])
     for f in tree.c_files('src/'):
         own = f.name[:-2]
+        allowed = [own, *own.split('_'), *NOUNS.get(own, []), *units[f.folder]]
         for n, line in f.code_lines():
             # A prototype or an inline function; a call stands indented.
             m = re.match(r'[a-zA-Z][\w\s*]*?\b(?:fm|fathom)_(\w+)\(', line)
-            if f.is_header and m and not any((m[1] + '_').startswith(noun + '_')
-                                             for noun in [own, own.split('_')[0], *NOUNS.get(own, [])]):
+            if f.is_header and m and not any((m[1] + '_').startswith(a + '_') for a in allowed):
                 yield f, n, f'fm_{m[1]}: functions of {f.name} are called fm_{own}_<verb>'
 
 

@@ -23,6 +23,8 @@ GOOD = {
                             '    puts("goto MPI_Send(x)");\n    return 0;\n}\n',
     'src/core/api/api.h': TOP + '#pragma GCC visibility push(default)\n#include <mpi.h>\n',
     'src/core/api/mpi_x.c': TOP + '#include "core/api/api.h"\nint f(void)\n{\n    return MPI_Send(x);\n}\n',
+    'src/core/api/args.h': TOP + '#include "core/api/api.h"\n',
+    'src/core/api/args.c': TOP + '#include "core/api/args.h"\n',
     'src/core/p2p/match.h': TOP + '#include <mpi.h>\n#include "util/list.h"\n',
     'src/core/p2p/send.c': TOP + '#include "core/p2p/match.h"\n#include "transport/transport.h"\n',
     'src/transport/transport.h': TOP,

@@ -3,8 +3,8 @@
  * The pack engine: walks the program of a type (dtype_prog.h) and copies.
  *
  * A call descends once to the leaf that holds its position, then goes from leaf to leaf with a
- * stack of its own; the work is done leaf by leaf in the loops of pack_copy.h. Packing and unpacking
- * are one text, made twice by inlining with a constant direction.
+ * stack of its own; the work is done leaf by leaf in the loops of pack_copy.h. Packing and
+ * unpacking are one text, made twice by inlining with a constant direction.
  */
 #include "core/dtype/pack.h"
 

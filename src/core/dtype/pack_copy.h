@@ -8,11 +8,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "util/compiler.h"
 
-/* An address at a displacement, MPI_BOTTOM (NULL) included, on which pointers have no arithmetic. */
+/* An address at a displacement; on MPI_BOTTOM (NULL) pointers have no arithmetic. */
 FM_INLINE char *fm_shift(char *base, int64_t disp)
 {
     return (char *)((uintptr_t)base + (uintptr_t)disp);

@@ -57,7 +57,7 @@ static const struct fathom_pvar pvars[] = {
      "messages", FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
     {"comm_peer_sent_bytes", "Bytes sent in this communicator, by rank of the receiver.", "bytes",
      FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
-    {"comm_peer_received_messages", "Messages received in this communicator, by rank of the sender.",
+    {"comm_peer_received_messages", "Messages received in this communicator, by rank of sender.",
      "messages", FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
     {"comm_peer_received_bytes", "Bytes received in this communicator, by rank of the sender.",
      "bytes", FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},

@@ -4,17 +4,17 @@
  *
  * Order. All messages to a peer leave in the order in which they were started: when the transport
  * has no room, or the peer may take no further RTS, a message waits in a queue of the peer, and all
- * later ones behind it (`is_open` is false meanwhile). Answers wait in a queue of their own, so that
- * a held-back RTS holds up nobody else's progress; so do the fragments of long messages.
+ * later ones behind it (`is_open` is false meanwhile). Answers wait in a queue of their own, so
+ * that a held-back RTS holds up nobody else's progress; so do the fragments of long messages.
  *
  * Flow control (D12). Unexpected messages lie at the receiver in blocks of FM_BLOCK_LEN bytes. Each
  * sender may have `window` blocks in use at a receiver: it charges each eager message with the
  * blocks that the message takes if nobody waits for it, and the receiver tells in every header how
  * many blocks it has freed so far (a message that was matched at once frees them at once). A sender
  * without credit sends RTS instead. An RTS takes one block as well, and a sender may have
- * `rts_window` of them unanswered; the last one says so (FM_WIRE_LAST), and a receiver that is still
- * waiting for something from this sender then allows as many again. So a process that does not
- * receive is never filled, and one that looks for a message deep in the queue always finds it.
+ * `rts_window` of them unanswered; the last one says so (FM_WIRE_LAST), and a receiver that is
+ * still waiting for something from this sender then allows as many again. So a process that does
+ * not receive is never filled, and one that looks for a message deep in the queue always finds it.
  */
 #pragma once
 
@@ -88,7 +88,7 @@ int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer);
  */
 int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size_t len);
 
-/* The peer's message does not need its n blocks here (any more). Tells it when much has gathered. */
+/* The peer's message does not need its n blocks here (any more). Tells it when much gathered. */
 void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks);
 
 /* It has stalled and we still wait for something from it: let it send further RTS. */

@@ -4,7 +4,7 @@
  * a job have the same).
  *
  *     EAGER       base | payload                        data travels with the header
- *     EAGER_SYNC  base | sreq | payload                 ... and the receiver answers FIN on matching
+ *     EAGER_SYNC  base | sreq | payload                 ... and the receiver answers FIN on match
  *     RTS         base | len | sreq | key               "may I send?", data waits at the sender
  *     CTS         reply: sreq, rreq, want               "send me `want` bytes as DATA for rreq"
  *     DATA        reply: rreq, at | payload             one fragment

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A host without MPI for the tests of the registry: a table with a variable of every kind, an object
- * kind ("comm") that is a number, info objects that are entries of an array, and the warnings that the
- * registry gave.
+ * A host without MPI for the tests of the registry: a table with a variable of every kind, an
+ * object kind ("comm") that is a number, info objects that are entries of an array, and the
+ * warnings that the registry gave.
  *
  * An MPI_Comm handle of this host is (MPI_Comm)(FAKE_COMM + n); its object is &fake_comms[n].
  */

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random MPI_T calls with random handles, indices, lengths and NULLs: no crash, nothing for a
+ * sanitizer, and only codes that the chapter lists for the function. A handle is, by chance, a live
+ * one, an ended one, one of another kind, a small constant, or any 64 bits. Buffers are real or
+ * NULL, for a buffer cannot be checked.
+ *
+ * usage: test_mpit_fuzz [CALLS [SEED]]
+ */
+#include <stdarg.h>
+
+#include "unit/mpit/mpit_test.h"
+
+enum kind { AN_ENUM, A_CVAR, A_SESSION, A_PVAR, AN_EVENT, AN_INSTANCE, N_KINDS };
+#define N_KEPT 16
+
+/* Handles that were given out, the last ones of each kind, live or not. */
+static uint64_t kept[N_KINDS][N_KEPT];
+/* The place of the session of a pvar handle among the sessions that are kept. */
+static int session_of[N_KEPT];
+static int n_good; /* calls that did something */
+static uint64_t state;
+
+static uint64_t any(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static int below(int n)
+{
+    return (int)(any() % (uint64_t)n);
+}
+
+static void *any_handle(enum kind kind)
+{
+    switch (below(24)) {
+    case 0:
+        return NULL;
+    case 1:
+        return (void *)(uintptr_t)(uint64_t)below(16);
+    case 2:
+        return (void *)(uintptr_t)any();
+    case 3:
+        return (void *)(uintptr_t)(kept[kind][below(N_KEPT)] ^ (UINT64_C(1) << below(64)));
+    case 4:
+        return (void *)(uintptr_t)kept[below(N_KINDS)][below(N_KEPT)];
+    default:
+        return (void *)(uintptr_t)kept[kind][below(N_KEPT)];
+    }
+}
+
+static int keep(enum kind kind, void *handle)
+{
+    int at = below(N_KEPT);
+
+    if (handle) {
+        kept[kind][at] = (uint64_t)(uintptr_t)handle;
+    }
+    return at;
+}
+
+static int any_index(int n)
+{
+    return below(8) == 0 ? (int)any() : below(n + 2) - 1;
+}
+
+static int any_safety(void)
+{
+    static const int levels[] = {0, 3, 15, 63, 7, -1};
+
+    return levels[below(6)];
+}
+
+static void nothing(MPI_T_event_instance in, MPI_T_event_registration reg, MPI_T_cb_safety level,
+                    void *user_data)
+{
+    char buf[64];
+
+    (void)level;
+    (void)user_data;
+    keep(AN_INSTANCE, in);
+    MPI_T_event_read(in, any_index(3), below(4) ? buf : NULL);
+    MPI_T_event_copy(below(4) ? in : (MPI_T_event_instance)any_handle(AN_INSTANCE), buf);
+    if (below(16) == 0) {
+        MPI_T_event_handle_free(reg, NULL, NULL);
+    }
+}
+
+static void freed(MPI_T_event_registration reg, MPI_T_cb_safety level, void *user_data)
+{
+    (void)reg;
+    (void)level;
+    (void)user_data;
+}
+
+static void dropped(MPI_Count n, MPI_T_event_registration reg, int source, MPI_T_cb_safety level,
+                    void *user_data)
+{
+    (void)reg;
+    (void)source;
+    (void)level;
+    (void)user_data;
+    ck_assert(n > 0);
+}
+
+/* The code is MPI_SUCCESS, MPI_T_ERR_NOT_INITIALIZED, MPI_T_ERR_INVALID or of these (0 ends). */
+static void gives(int code, const char *call, ...)
+{
+    va_list ap;
+    int allowed,
+        ok = code == MPI_SUCCESS || code == MPI_T_ERR_NOT_INITIALIZED || code == MPI_T_ERR_INVALID;
+
+    n_good += code == MPI_SUCCESS;
+    va_start(ap, call);
+    while (!ok && (allowed = va_arg(ap, int)) != 0) {
+        ok = code == allowed;
+    }
+    va_end(ap);
+    ck_assert_msg(ok, "%s gave %d", call, code);
+}
+
+#define HANDLE  MPI_T_ERR_INVALID_HANDLE
+#define INDEX   MPI_T_ERR_INVALID_INDEX
+#define SESSION MPI_T_ERR_INVALID_SESSION
+#define NAME    MPI_T_ERR_INVALID_NAME
+
+static char text[300];
+static int len, numbers[64];
+static union {
+    char bytes[512];
+    uint64_t words[64];
+} buf;
+
+static char *a_text(void)
+{
+    return below(4) ? text : NULL;
+}
+
+static int *a_len(void)
+{
+    len = below(3) ? below((int)sizeof(text)) : below(2) ? 0 : -(int)(any() & 0xffff);
+    return below(4) ? &len : NULL;
+}
+
+static int *an_int(void)
+{
+    return below(4) ? &numbers[below(64)] : NULL;
+}
+
+static void *a_buf(void)
+{
+    int i;
+
+    for (i = 0; i < 64; i++) {
+        buf.words[i] = below(2) ? (uint64_t)below(2000) : any();
+    }
+    return below(8) ? &buf : NULL;
+}
+
+/* Names: right ones, halves of them, others. */
+static const char *a_name(void)
+{
+    static const char *const list[] = {"fake_done", "fake_depth", "fake", "MPI_T_UMQ_LENGTH", "",
+                                       "no such",   "fake_inner", "top",  "fake_limit"};
+
+    return below(8) ? list[below(9)] : NULL;
+}
+
+static void call_list(void)
+{
+    MPI_T_enum e = NULL;
+    MPI_Datatype type, types[4];
+    MPI_T_source_order order;
+    MPI_Aint at[4];
+    MPI_Count count;
+    MPI_Info info;
+
+    switch (below(22)) {
+    case 0:
+        gives(MPI_T_enum_get_info(any_handle(AN_ENUM), an_int(), a_text(), a_len()),
+              "enum_get_info", HANDLE, 0);
+        break;
+    case 1:
+        gives(MPI_T_enum_get_item(any_handle(AN_ENUM), any_index(3), an_int(), a_text(), a_len()),
+              "enum_get_item", HANDLE, INDEX, 0);
+        break;
+    case 2:
+        gives(MPI_T_cvar_get_num(an_int()), "cvar_get_num", 0);
+        break;
+    case 3:
+        gives(MPI_T_cvar_get_info(any_index(9), a_text(), a_len(), an_int(),
+                                  below(2) ? &type : NULL, below(2) ? &e : NULL, a_text(), NULL,
+                                  an_int(), an_int()),
+              "cvar_get_info", INDEX, 0);
+        keep(AN_ENUM, e);
+        break;
+    case 4:
+        gives(MPI_T_cvar_get_index(a_name(), an_int()), "cvar_get_index", NAME, 0);
+        break;
+    case 5:
+        gives(MPI_T_pvar_get_num(an_int()), "pvar_get_num", 0);
+        break;
+    case 6:
+        gives(MPI_T_pvar_get_info(any_index(30), a_text(), a_len(), an_int(), an_int(),
+                                  below(2) ? &type : NULL, below(2) ? &e : NULL, NULL, a_len(),
+                                  an_int(), an_int(), an_int(), an_int()),
+              "pvar_get_info", INDEX, 0);
+        keep(AN_ENUM, e);
+        break;
+    case 7:
+        gives(MPI_T_pvar_get_index(a_name(), any_index(11), an_int()), "pvar_get_index", NAME, 0);
+        break;
+    case 8:
+        gives(MPI_T_category_get_num(an_int()), "category_get_num", 0);
+        break;
+    case 9:
+        gives(MPI_T_category_get_info(any_index(8), a_text(), a_len(), a_text(), a_len(), an_int(),
+                                      an_int(), an_int()),
+              "category_get_info", INDEX, 0);
+        break;
+    case 10:
+        gives(MPI_T_category_get_index(a_name(), an_int()), "category_get_index", NAME, 0);
+        break;
+    case 11:
+        gives(MPI_T_category_get_cvars(any_index(8), below(70) - 5, below(4) ? numbers : NULL),
+              "category_get_cvars", INDEX, 0);
+        break;
+    case 12:
+        gives(MPI_T_category_get_pvars(any_index(8), below(64), below(4) ? numbers : NULL),
+              "category_get_pvars", INDEX, 0);
+        break;
+    case 13:
+        gives(MPI_T_category_get_events(any_index(8), below(64), below(4) ? numbers : NULL),
+              "category_get_events", INDEX, 0);
+        break;
+    case 14:
+        gives(MPI_T_category_get_categories(any_index(8), below(64), below(4) ? numbers : NULL),
+              "category_get_categories", INDEX, 0);
+        break;
+    case 15:
+        gives(MPI_T_category_get_num_events(any_index(8), an_int()), "category_get_num_events",
+              INDEX, 0);
+        break;
+    case 16:
+        gives(MPI_T_category_changed(an_int()), "category_changed", 0);
+        break;
+    case 17:
+        gives(MPI_T_source_get_num(an_int()), "source_get_num", 0);
+        break;
+    case 18:
+        gives(MPI_T_source_get_info(any_index(2), a_text(), a_len(), NULL, NULL,
+                                    below(2) ? &order : NULL, below(2) ? &count : NULL, NULL,
+                                    below(2) ? &info : NULL),
+              "source_get_info", INDEX, 0);
+        break;
+    case 19:
+        gives(MPI_T_source_get_timestamp(any_index(2), below(4) ? &count : NULL),
+              "source_get_timestamp", INDEX, MPI_T_ERR_NOT_SUPPORTED, 0);
+        break;
+    case 20:
+        len = below(7) - 2;
+        len = len > 4 ? 4 : len;
+        gives(MPI_T_event_get_info(any_index(4), a_text(), NULL, an_int(), below(2) ? types : NULL,
+                                   below(2) ? at : NULL, below(4) ? &len : NULL,
+                                   below(2) ? &e : NULL, NULL, NULL, NULL, an_int()),
+              "event_get_info", INDEX, 0);
+        keep(AN_ENUM, e);
+        break;
+    default:
+        gives(MPI_T_event_get_index(a_name(), an_int()), "event_get_index", NAME, 0);
+    }
+}
+
+static void call_cvar(void)
+{
+    MPI_Comm comm = fake_comm_handle(below(FAKE_N_COMMS + 2) - 1);
+    MPI_T_cvar_handle h = NULL;
+    int code;
+
+    switch (below(5)) {
+    case 0:
+    case 1:
+        code = MPI_T_cvar_handle_alloc(any_index(9), below(4) ? &comm : NULL, below(8) ? &h : NULL,
+                                       an_int());
+        gives(code, "cvar_handle_alloc", INDEX, MPI_T_ERR_OUT_OF_HANDLES, 0);
+        keep(A_CVAR, h);
+        break;
+    case 2:
+        h = any_handle(A_CVAR);
+        gives(MPI_T_cvar_handle_free(below(8) ? &h : NULL), "cvar_handle_free", HANDLE, 0);
+        break;
+    case 3:
+        gives(MPI_T_cvar_read(any_handle(A_CVAR), a_buf()), "cvar_read", HANDLE, 0);
+        break;
+    default:
+        gives(MPI_T_cvar_write(any_handle(A_CVAR), a_buf()), "cvar_write", HANDLE,
+              MPI_T_ERR_CVAR_SET_NEVER, MPI_T_ERR_CVAR_SET_NOT_NOW, 0);
+    }
+}
+
+static void call_pvar(void)
+{
+    MPI_Comm comm = fake_comm_handle(below(FAKE_N_COMMS + 2) - 1);
+    int at = below(N_KEPT), s_at = session_of[at];
+    MPI_T_pvar_session s;
+    MPI_T_pvar_handle h = NULL, made = NULL;
+
+    /* Mostly a handle and its own session. */
+    if (below(8) == 0) {
+        at = s_at = below(N_KEPT);
+    }
+    s = below(12) ? (void *)(uintptr_t)kept[A_SESSION][s_at] : any_handle(A_SESSION);
+    h = below(12) ? (void *)(uintptr_t)kept[A_PVAR][at] : any_handle(A_PVAR);
+    if (below(8) == 0) {
+        h = MPI_T_PVAR_ALL_HANDLES;
+    }
+    switch (below(12)) {
+    case 0:
+        s = NULL;
+        gives(MPI_T_pvar_session_create(below(8) ? &s : NULL), "session_create",
+              MPI_T_ERR_OUT_OF_SESSIONS, 0);
+        keep(A_SESSION, s);
+        break;
+    case 1:
+        if (below(40) == 0) {
+            gives(MPI_T_pvar_session_free(below(8) ? &s : NULL), "session_free", SESSION, 0);
+        }
+        break;
+    case 2:
+    case 3:
+    case 4:
+        gives(MPI_T_pvar_handle_alloc(s, any_index(30), below(4) ? &comm : NULL,
+                                      below(8) ? &made : NULL, an_int()),
+              "pvar_handle_alloc", SESSION, INDEX, MPI_T_ERR_OUT_OF_HANDLES, 0);
+        session_of[keep(A_PVAR, made)] = s_at;
+        break;
+    case 5:
+        if (below(4)) {
+            break; /* else they would all be gone soon */
+        }
+        gives(MPI_T_pvar_handle_free(s, below(8) ? &h : NULL), "pvar_handle_free", SESSION, HANDLE,
+              0);
+        break;
+    case 6:
+        gives(MPI_T_pvar_start(s, h), "pvar_start", SESSION, HANDLE, MPI_T_ERR_PVAR_NO_STARTSTOP,
+              0);
+        break;
+    case 7:
+        gives(MPI_T_pvar_stop(s, h), "pvar_stop", SESSION, HANDLE, MPI_T_ERR_PVAR_NO_STARTSTOP, 0);
+        break;
+    case 8:
+        gives(MPI_T_pvar_read(s, h, a_buf()), "pvar_read", SESSION, HANDLE, 0);
+        break;
+    case 9:
+        gives(MPI_T_pvar_write(s, h, a_buf()), "pvar_write", SESSION, HANDLE,
+              MPI_T_ERR_PVAR_NO_WRITE, 0);
+        break;
+    case 10:
+        gives(MPI_T_pvar_reset(s, h), "pvar_reset", SESSION, HANDLE, MPI_T_ERR_PVAR_NO_WRITE, 0);
+        break;
+    default:
+        gives(MPI_T_pvar_readreset(s, h, a_buf()), "pvar_readreset", SESSION, HANDLE,
+              MPI_T_ERR_PVAR_NO_ATOMIC, MPI_T_ERR_PVAR_NO_WRITE, 0);
+    }
+}
+
+static void call_event(void)
+{
+    MPI_Comm comm = fake_comm_handle(below(FAKE_N_COMMS + 2) - 1);
+    MPI_Info info = below(4) ? MPI_INFO_NULL : (MPI_Info)(uintptr_t)any();
+    MPI_T_event_registration r = any_handle(AN_EVENT), made = NULL;
+    MPI_T_cb_safety level = (MPI_T_cb_safety)any_safety();
+    MPI_Count when;
+
+    switch (below(14)) {
+    case 0:
+    case 1:
+    case 2:
+        gives(MPI_T_event_handle_alloc(any_index(4), below(4) ? &comm : NULL, info,
+                                       below(8) ? &made : NULL),
+              "event_handle_alloc", INDEX, MPI_ERR_INFO, MPI_T_ERR_OUT_OF_HANDLES, 0);
+        keep(AN_EVENT, made);
+        break;
+    case 3:
+        gives(MPI_T_event_handle_set_info(r, info), "event_handle_set_info", HANDLE, MPI_ERR_INFO,
+              0);
+        break;
+    case 4:
+        gives(MPI_T_event_handle_get_info(r, below(2) ? &info : NULL), "event_handle_get_info",
+              HANDLE, 0);
+        break;
+    case 5:
+    case 6:
+        gives(MPI_T_event_register_callback(r, level, info, NULL, below(4) ? nothing : NULL),
+              "event_register_callback", HANDLE, MPI_ERR_INFO, 0);
+        break;
+    case 7:
+        gives(MPI_T_event_callback_set_info(r, level, info), "event_callback_set_info", HANDLE,
+              MPI_ERR_INFO, 0);
+        break;
+    case 8:
+        gives(MPI_T_event_callback_get_info(r, level, below(2) ? &info : NULL),
+              "event_callback_get_info", HANDLE, 0);
+        break;
+    case 9:
+        gives(MPI_T_event_handle_free(r, NULL, below(2) ? freed : NULL), "event_handle_free",
+              HANDLE, 0);
+        break;
+    case 10:
+        gives(MPI_T_event_set_dropped_handler(r, below(2) ? dropped : NULL), "set_dropped_handler",
+              HANDLE, 0);
+        break;
+    case 11:
+        gives(MPI_T_event_read(any_handle(AN_INSTANCE), any_index(3), a_buf()), "event_read",
+              HANDLE, INDEX, 0);
+        break;
+    case 12:
+        gives(MPI_T_event_copy(any_handle(AN_INSTANCE), a_buf()), "event_copy", HANDLE, 0);
+        break;
+    default:
+        gives(MPI_T_event_get_timestamp(any_handle(AN_INSTANCE), below(2) ? &when : NULL),
+              "event_get_timestamp", HANDLE, 0);
+        gives(MPI_T_event_get_source(any_handle(AN_INSTANCE), an_int()), "event_get_source", HANDLE,
+              0);
+    }
+}
+
+/* What the host does meanwhile. */
+static void host_acts(void)
+{
+    int n = below(FAKE_N_COMMS);
+
+    fake->n_done += (uint64_t)below(9);
+    fathom_level_set(&fake->depth, (uint64_t)below(100));
+    if (fake_comms[n].words) {
+        fathom_level_set(&fake_comms[n].words->umq, (uint64_t)below(100));
+        fake_raise_on(n, 1);
+    }
+    if (below(4) == 0 && fake_comms[n].words) {
+        fake_comm_free(n);
+    } else if (below(4) == 0) {
+        fake_comm_make(n);
+    }
+    fake_raise(below(100), 0.5, (int[]){0, 3, 15, 63}[below(4)]);
+    if (below(8) == 0) {
+        fathom_mpit_poll();
+    }
+    fake_is_inited = below(2);
+    fake_refuse = below(8) == 0;
+}
+
+static long n_calls = 1000000;
+
+START_TEST(random_calls)
+{
+    int provided, extra = 0;
+    long i;
+
+    for (i = 0; i < n_calls; i++) {
+        switch (below(8)) {
+        case 0:
+            call_list();
+            break;
+        case 1:
+            call_cvar();
+            break;
+        case 2:
+        case 3:
+        case 4:
+            call_pvar();
+            break;
+        case 5:
+        case 6:
+            call_event();
+            break;
+        default:
+            host_acts();
+        }
+        /* Tools come and go; now and then the last one goes and all handles with it. */
+        if (below(extra < 0 ? 50 : 5000) == 0 && extra < 3) {
+            extra += MPI_T_init_thread(below(2) ? MPI_THREAD_SINGLE : below(5000), &provided) == 0;
+        } else if (below(5000) == 0) {
+            extra -= MPI_T_finalize() == 0;
+        }
+    }
+    ck_assert_int_gt(n_good, n_calls / 5); /* else this would be a test of refusals alone */
+    while (MPI_T_finalize() == MPI_SUCCESS) {
+    }
+    OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided)); /* for the fixture to end */
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    const TTest *tests[] = {random_calls};
+
+    n_calls = argc > 1 ? atol(argv[1]) : n_calls;
+    state = argc > 2 ? strtoull(argv[2], NULL, 0) : UINT64_C(0x9e3779b97f4a7c15);
+    return run_suite(suite_of("mpit_fuzz", tests, 1));
+}

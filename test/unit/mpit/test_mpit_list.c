@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end, strings, enumerations, categories, tables that are refused, and the page. */
+#include "unit/mpit/mpit_test.h"
+
+START_TEST(start_and_end_are_counted)
+{
+    int provided, n;
+
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    OK(MPI_T_finalize());
+    OK(MPI_T_cvar_get_num(&n)); /* the fixture's start still counts */
+    OK(MPI_T_finalize());
+    GIVES(MPI_T_cvar_get_num(&n), MPI_T_ERR_NOT_INITIALIZED);
+    GIVES(MPI_T_pvar_get_num(&n), MPI_T_ERR_NOT_INITIALIZED);
+    GIVES(MPI_T_event_get_num(&n), MPI_T_ERR_NOT_INITIALIZED);
+    GIVES(MPI_T_category_get_num(&n), MPI_T_ERR_NOT_INITIALIZED);
+    GIVES(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED);
+    GIVES(MPI_T_init_thread(77, &provided), MPI_T_ERR_INVALID);
+    GIVES(MPI_T_init_thread(MPI_THREAD_SINGLE, NULL), MPI_T_ERR_INVALID);
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+}
+END_TEST
+
+START_TEST(handles_end_with_the_last_tool)
+{
+    MPI_T_pvar_session s = session_open();
+    MPI_T_pvar_handle h = pvar_open(s, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
+    MPI_T_cvar_handle c = cvar_open("fake_limit");
+    unsigned long long v;
+    int provided;
+
+    OK(MPI_T_finalize());
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    GIVES(MPI_T_pvar_read(s, h, &v), MPI_T_ERR_INVALID_SESSION);
+    GIVES(MPI_T_cvar_read(c, &v), MPI_T_ERR_INVALID_HANDLE);
+    ck_assert_ptr_ne(session_open(), s);
+    ck_assert_ptr_ne(cvar_open("fake_limit"), c);
+}
+END_TEST
+
+START_TEST(the_host_may_stay_when_tools_go)
+{
+    int provided;
+
+    ck_assert_int_eq(fathom_mpit_start(), 0);
+    OK(MPI_T_finalize());
+    fake->n_done++; /* the words stay */
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    fathom_mpit_stop();
+}
+END_TEST
+
+START_TEST(strings_by_the_convention)
+{
+    char buf[16];
+    int i = cvar_named("fake_limit"), len;
+
+    /* Fits: all of it, and its length with the NUL. */
+    len = sizeof(buf);
+    OK(MPI_T_cvar_get_info(i, buf, &len, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    ck_assert_str_eq(buf, "fake_limit");
+    ck_assert_int_eq(len, 11);
+    /* Does not fit: cut, with the length that would be needed. */
+    memset(buf, 'x', sizeof(buf));
+    len = 5;
+    OK(MPI_T_cvar_get_info(i, buf, &len, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    ck_assert_str_eq(buf, "fake");
+    ck_assert_int_eq(buf[5], 'x');
+    ck_assert_int_eq(len, 11);
+    /* No buffer or no room: the length alone. */
+    len = 3;
+    OK(MPI_T_cvar_get_info(i, NULL, &len, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    ck_assert_int_eq(len, 11);
+    len = 0;
+    buf[0] = 'y';
+    OK(MPI_T_cvar_get_info(i, buf, &len, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    ck_assert_int_eq(len, 11);
+    ck_assert_int_eq(buf[0], 'y');
+    /* No length: the buffer is left alone. */
+    OK(MPI_T_cvar_get_info(i, buf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    ck_assert_int_eq(buf[0], 'y');
+    /* An empty string has length 1. */
+    len = sizeof(buf);
+    OK(MPI_T_category_get_index("top", &i));
+    OK(MPI_T_category_get_info(i, NULL, NULL, buf, &len, NULL, NULL, NULL));
+    ck_assert_int_eq(len, 1);
+    ck_assert_str_eq(buf, "");
+}
+END_TEST
+
+START_TEST(enumerations)
+{
+    MPI_T_enum e = MPI_T_ENUM_NULL, of_event;
+    int n, value, len;
+    char name[32];
+
+    OK(MPI_T_cvar_get_info(cvar_named("fake_mode"), NULL, NULL, NULL, NULL, &e, NULL, NULL, NULL,
+                           NULL));
+    len = sizeof(name);
+    OK(MPI_T_enum_get_info(e, &n, name, &len));
+    ck_assert_int_eq(n, 3);
+    ck_assert_str_eq(name, "fake_colour");
+    len = sizeof(name);
+    OK(MPI_T_enum_get_item(e, 1, &value, name, &len));
+    ck_assert_int_eq(value, FAKE_GREEN);
+    ck_assert_str_eq(name, "green");
+    OK(MPI_T_enum_get_item(e, 2, NULL, NULL, NULL));
+    GIVES(MPI_T_enum_get_item(e, 3, &value, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
+    GIVES(MPI_T_enum_get_item(e, -1, &value, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
+    GIVES(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &n, NULL, NULL), MPI_T_ERR_INVALID_HANDLE);
+    GIVES(MPI_T_enum_get_item((MPI_T_enum)0x77, 0, &n, NULL, NULL), MPI_T_ERR_INVALID_HANDLE);
+    /* Elements of an event have names: values are their numbers. */
+    OK(MPI_T_event_get_info(event_named("fake_plain"), NULL, NULL, NULL, NULL, NULL, NULL,
+                            &of_event, NULL, NULL, NULL, NULL));
+    len = sizeof(name);
+    OK(MPI_T_enum_get_item(of_event, 2, &value, name, &len));
+    ck_assert_int_eq(value, 2);
+    ck_assert_str_eq(name, "colour");
+    OK(MPI_T_event_get_info(event_named("fake_empty"), NULL, NULL, NULL, NULL, NULL, NULL,
+                            &of_event, NULL, NULL, NULL, NULL));
+    ck_assert_ptr_null(of_event);
+}
+END_TEST
+
+START_TEST(categories_are_a_tree)
+{
+    int n, i, k, stamp, again, found = 0, cvars, pvars, cats, events, indices[64], total = 0,
+                               n_cvars;
+    int top, fake_cat, inner, ring;
+
+    OK(MPI_T_category_changed(&stamp));
+    OK(MPI_T_category_get_num(&n));
+    OK(MPI_T_category_get_index("top", &top));
+    OK(MPI_T_category_get_index("fake", &fake_cat));
+    OK(MPI_T_category_get_index("fake_inner", &inner));
+    OK(MPI_T_category_get_index("ring_a", &ring));
+    GIVES(MPI_T_category_get_index("nowhere", &ring), MPI_T_ERR_INVALID_NAME);
+    OK(MPI_T_category_get_categories(top, 64, indices));
+    ck_assert_int_eq(indices[0], fake_cat);
+    OK(MPI_T_category_get_info(fake_cat, NULL, NULL, NULL, NULL, &cvars, &pvars, &cats));
+    ck_assert_int_eq(cats, 1);
+    OK(MPI_T_category_get_categories(fake_cat, 64, indices));
+    ck_assert_int_eq(indices[0], inner);
+    OK(MPI_T_category_get_info(inner, NULL, NULL, NULL, NULL, &cvars, &pvars, &cats));
+    ck_assert_int_eq(cvars, 1);
+    ck_assert_int_eq(pvars, 1);
+    OK(MPI_T_category_get_cvars(inner, 64, indices));
+    ck_assert_int_eq(indices[0], cvar_named("fake_mode"));
+    OK(MPI_T_category_get_pvars(inner, 64, indices));
+    ck_assert_int_eq(indices[0], pvar_named("fake_state", MPI_T_PVAR_CLASS_STATE));
+    OK(MPI_T_category_get_num_events(inner, &events));
+    ck_assert_int_eq(events, 1);
+    OK(MPI_T_category_get_events(inner, 64, indices));
+    ck_assert_int_eq(indices[0], event_named("fake_bound"));
+    indices[0] = -5;
+    OK(MPI_T_category_get_pvars(fake_cat, 0, NULL));
+    OK(MPI_T_category_get_pvars(fake_cat, 1, indices)); /* only as many as asked for */
+    ck_assert_int_ge(indices[0], 0);
+    GIVES(MPI_T_category_get_pvars(fake_cat, -1, indices), MPI_T_ERR_INVALID);
+    GIVES(MPI_T_category_get_pvars(fake_cat, 2, NULL), MPI_T_ERR_INVALID);
+    GIVES(MPI_T_category_get_cvars(n, 1, indices), MPI_T_ERR_INVALID_INDEX);
+    GIVES(MPI_T_category_get_events(-1, 1, indices), MPI_T_ERR_INVALID_INDEX);
+    GIVES(MPI_T_category_get_categories(n, 1, indices), MPI_T_ERR_INVALID_INDEX);
+    GIVES(MPI_T_category_get_num_events(n, &i), MPI_T_ERR_INVALID_INDEX);
+    GIVES(MPI_T_category_get_num_events(0, NULL), MPI_T_ERR_INVALID);
+    GIVES(MPI_T_category_get_info(n, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+          MPI_T_ERR_INVALID_INDEX);
+    /* Every variable hangs in one category. */
+    for (i = 0; i < n; i++) {
+        OK(MPI_T_category_get_info(i, NULL, NULL, NULL, NULL, &cvars, NULL, NULL));
+        OK(MPI_T_category_get_cvars(i, 64, indices));
+        for (k = 0; k < cvars; k++) {
+            found += indices[k] == cvar_named("fake_limit");
+        }
+        total += cvars;
+    }
+    OK(MPI_T_cvar_get_num(&n_cvars));
+    ck_assert_int_eq(total, n_cvars);
+    ck_assert_int_eq(found, 1);
+    OK(MPI_T_category_changed(&again));
+    ck_assert_int_eq(stamp, again);
+    GIVES(MPI_T_category_changed(NULL), MPI_T_ERR_INVALID);
+}
+END_TEST
+
+START_TEST(error_texts)
+{
+    int code;
+
+    for (code = MPI_T_ERR_CANNOT_INIT; code <= MPI_T_ERR_PVAR_NO_ATOMIC; code++) {
+        ck_assert_ptr_nonnull(fathom_mpit_error_string(code));
+        ck_assert(strncmp(fathom_mpit_error_string(code), "MPI_T_ERR_", 10) == 0);
+    }
+    ck_assert_ptr_null(fathom_mpit_error_string(MPI_SUCCESS));
+    ck_assert_ptr_null(fathom_mpit_error_string(MPI_T_ERR_PVAR_NO_ATOMIC + 1));
+}
+END_TEST
+
+/* Tables with a fault each; the host tries to add them at its start. */
+static const struct fathom_pvar no_desc[] = {{.name = "bad_a", .klass = FATHOM_COUNTER}};
+static const struct fathom_pvar upper[] = {{.name = "Bad_b", .desc = "x", .klass = FATHOM_COUNTER}};
+static const struct fathom_pvar outside[] = {
+    {.name = "bad_c", .desc = "x", .klass = FATHOM_COUNTER, .at = 8}};
+static const struct fathom_pvar wrong_type[] = {
+    {.name = "bad_d", .desc = "x", .klass = FATHOM_COUNTER, .type = FATHOM_DOUBLE}};
+static const struct fathom_pvar taken[] = {
+    {.name = "fake_done", .desc = "x", .klass = FATHOM_COUNTER}};
+static const struct fathom_pvar no_enum[] = {{.name = "bad_e", .desc = "x", .klass = FATHOM_STATE}};
+static const struct fathom_pvar twice[] = {{.name = "bad_f", .desc = "x", .klass = FATHOM_COUNTER},
+                                           {.name = "bad_f", .desc = "x", .klass = FATHOM_COUNTER}};
+static const struct fathom_cvar bad_default[] = {{.name = "bad_g",
+                                                  .desc = "x",
+                                                  .type = FATHOM_INT,
+                                                  .scope = FATHOM_SCOPE_LOCAL,
+                                                  .def = 3,
+                                                  .max = 2}};
+static const struct fathom_cvar suffix[] = {
+    {.name = "fake_bound_comm", .desc = "x", .type = FATHOM_INT, .scope = FATHOM_SCOPE_LOCAL}};
+static const struct fathom_table bad_tables[] = {
+    {.room = "bad", .block_len = 8, .pvars = no_desc, .n_pvars = 1},
+    {.room = "bad", .block_len = 8, .pvars = upper, .n_pvars = 1},
+    {.room = "bad", .block_len = 8, .pvars = outside, .n_pvars = 1},
+    {.room = "bad", .block_len = 8, .pvars = wrong_type, .n_pvars = 1},
+    {.room = "bad", .block_len = 8, .pvars = taken, .n_pvars = 1},
+    {.room = "bad", .block_len = 8, .pvars = no_enum, .n_pvars = 1},
+    {.room = "bad", .block_len = 8, .pvars = twice, .n_pvars = 2},
+    {.room = "bad", .block_len = 8, .cvars = bad_default, .n_cvars = 1},
+    {.room = "bad", .block_len = 8, .cvars = suffix, .n_cvars = 1},
+    {.room = "bad", .block_len = 64 << 20, .pvars = twice, .n_pvars = 1},
+};
+#define N_BAD 10
+static const struct fathom_table *more[N_BAD + 1];
+
+START_TEST(faulty_tables_are_refused)
+{
+    static const struct fathom_table late = {.room = "late"};
+    void *block = &block;
+    int i;
+
+    ck_assert_int_eq(fake_n_warnings, N_BAD);
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_a has a malformed name or no description"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_c lies outside of its block"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_d has no class, or a type"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "fake_done has a name that is taken"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_g has a default out of its bounds"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "fake_bound_comm has a name that is taken"));
+    GIVES(MPI_T_pvar_get_index("bad_f", MPI_T_PVAR_CLASS_COUNTER, &i), MPI_T_ERR_INVALID_NAME);
+    ck_assert_int_eq(fathom_mpit_add(&late, &block), -1); /* the set is fixed */
+    ck_assert_ptr_eq(block, &block);
+    ck_assert_int_eq(fathom_mpit_add(&fake_table, &block), 0); /* one that is in: its block */
+    ck_assert_ptr_eq(block, fake);
+}
+END_TEST
+
+/* What a reader from outside does. */
+static const struct fathom_page_row *row_named(const struct fathom_page *page, const char *name,
+                                               uint32_t klass)
+{
+    const char *rows = (const char *)page + page->rows_at;
+    uint32_t i;
+
+    for (i = 0; i < page->n_rows; i++) {
+        const struct fathom_page_row *r = (const void *)(rows + (size_t)i * page->row_len);
+
+        if (strcmp(r->name, name) == 0 && r->klass == klass) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static const struct fathom_page_object *object_with(const struct fathom_page *page, uint64_t id)
+{
+    const char *objects = (const char *)page + page->objects_at;
+    uint32_t i;
+
+    for (i = 0; i < page->n_objects; i++) {
+        const struct fathom_page_object *o = (const void *)(objects + (size_t)i * page->object_len);
+
+        if (o->block && o->id == id) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static uint64_t word_at(const struct fathom_page *page, uint64_t at)
+{
+    return *(const uint64_t *)(const void *)((const char *)page + at);
+}
+
+START_TEST(the_page_shows_everything)
+{
+    const struct fathom_page *page = fathom_mpit_page_get();
+    const struct fathom_page_row *r;
+    const struct fathom_page_object *o;
+    uint64_t used;
+    int i;
+
+    ck_assert_uint_eq(page->magic, FATHOM_PAGE_MAGIC);
+    ck_assert_uint_eq(page->version, FATHOM_PAGE_VERSION);
+    ck_assert(page->state >= FATHOM_PAGE_STARTED);
+    r = row_named(page, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
+    ck_assert_ptr_nonnull(r);
+    fake->n_done = 321;
+    ck_assert_uint_eq(word_at(page, r->at), 321);
+    ck_assert_str_eq(r->unit, "things");
+    r = row_named(page, "fake_limit", 0);
+    ck_assert_uint_eq(word_at(page, r->at), fake->limit);
+    ck_assert_uint_eq(r->kind, FATHOM_PAGE_CVAR);
+    r = row_named(page, "fake_depth", MPI_T_PVAR_CLASS_HIGHWATERMARK);
+    fathom_level_set(&fake->depth, 5000);
+    fathom_level_set(&fake->depth, 1);
+    ck_assert_uint_eq(word_at(page, r->at), 5000);
+    r = row_named(page, "fake_counts", MPI_T_PVAR_CLASS_COUNTER);
+    ck_assert_uint_eq(r->count, 3);
+    r = row_named(page, "fake_text", 0);
+    ck_assert_uint_eq(r->count, 32);
+    ck_assert_str_eq((const char *)page + r->at, fake->text);
+
+    fake_comm_make(3);
+    fathom_mpit_object_rename(&fake_comms[3], "renamed");
+    o = object_with(page, 4);
+    ck_assert_str_eq(o->name, "renamed");
+    ck_assert_uint_eq(o->n_members, FAKE_SIZE);
+    r = row_named(page, "fake_msgs", MPI_T_PVAR_CLASS_COUNTER);
+    ck_assert_uint_eq(r->block, o->block);
+    fake_comms[3].words->n_msgs = 17;
+    ck_assert_uint_eq(word_at(page, o->at + r->at), 17);
+    r = row_named(page, "fake_got", MPI_T_PVAR_CLASS_AGGREGATE);
+    ck_assert_uint_eq(r->count, 0);
+    ck_assert_uint_eq(r->member_row, 1);
+    fake_comms[3].words->per_member[FAKE_SIZE + 2] = 18;
+    ck_assert_uint_eq(word_at(page, o->at + r->at + r->member_row * 8 * o->n_members + 2 * 8), 18);
+    fake_comm_free(3);
+    ck_assert_ptr_null(object_with(page, 4));
+    /* Blocks of ended objects are used again. */
+    used = page->used_len;
+    for (i = 0; i < 100000; i++) {
+        fake_comm_make(3);
+        fake_comm_free(3);
+    }
+    ck_assert_uint_eq(page->used_len, used);
+}
+END_TEST
+
+START_TEST(a_full_page_still_serves_tools)
+{
+    static struct fake_comm many[60000];
+    void *block, *last = NULL;
+    int i, n_outside = 0;
+
+    for (i = 0; i < 60000; i++) {
+        n_outside +=
+            fathom_mpit_object_add(&fake_table, &many[i], 100 + (uint64_t)i, "", 1, &block);
+        ck_assert_ptr_nonnull(block);
+        last = block;
+    }
+    ck_assert_int_lt(n_outside, 0);
+    ((struct fake_comm_words *)last)->n_msgs = 1;
+    for (i = 0; i < 60000; i++) {
+        fathom_mpit_object_remove(&many[i]);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *tests[] = {start_and_end_are_counted,
+                            handles_end_with_the_last_tool,
+                            the_host_may_stay_when_tools_go,
+                            strings_by_the_convention,
+                            enumerations,
+                            categories_are_a_tree,
+                            error_texts,
+                            faulty_tables_are_refused,
+                            the_page_shows_everything,
+                            a_full_page_still_serves_tools};
+    int i;
+
+    for (i = 0; i < N_BAD; i++) {
+        more[i] = &bad_tables[i];
+    }
+    fake_more = more;
+    return run_suite(suite_of("mpit_list", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where values of control variables come from: precedence, malformed values, misspelt names. One
+   process is one set of settings, so each case is a child that prints what it found. */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit/mpit/mpit_test.h"
+
+static char dir[] = "mpit_param_XXXXXX";
+static char seen[4096]; /* what the child wrote */
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void set_path(const char *env, const char *name)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    setenv(env, path, 1);
+}
+
+/* In the child: the registry comes up and says its values. */
+static void child(FILE *out)
+{
+    static const char *const also[] = {"FAKE_OTHER_THING", NULL};
+    double ratio;
+
+    tool_begin();
+    fathom_mpit_warn_unknown(also);
+    memcpy(&ratio, &fake->ratio, sizeof(ratio));
+    fprintf(out, "limit %llu from %d\n", (unsigned long long)fake->limit,
+            fathom_mpit_cvar_source(cvar_named("fake_limit"), NULL, NULL));
+    fprintf(out, "ratio %g\nmode %d\nfixed %d\nbound %d\ntext %s\n%s", ratio, (int)fake->mode,
+            (int)fake->fixed, (int)fake->bound, fake->text, fake_warnings);
+    tool_end();
+}
+
+/* Run the child in this environment and keep what it says. */
+static void look(void)
+{
+    int fds[2], status;
+    size_t n = 0;
+    ssize_t got;
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(fds), 0);
+    pid = fork();
+    if (pid == 0) {
+        FILE *out = fdopen(fds[1], "w");
+
+        close(fds[0]);
+        child(out);
+        fclose(out);
+        _exit(0);
+    }
+    close(fds[1]);
+    while ((got = read(fds[0], seen + n, sizeof(seen) - 1 - n)) > 0) {
+        n += (size_t)got;
+    }
+    seen[n] = '\0';
+    close(fds[0]);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+}
+
+static void has(const char *text)
+{
+    ck_assert_msg(strstr(seen, text) != NULL, "\"%s\" is not in:\n%s", text, seen);
+}
+
+static void has_not(const char *text)
+{
+    ck_assert_msg(strstr(seen, text) == NULL, "\"%s\" is in:\n%s", text, seen);
+}
+
+static void clear(void)
+{
+    unsetenv("FAKE_FAKE_LIMIT");
+    unsetenv("FAKE_FAKE_RATIO");
+    unsetenv("FAKE_FAKE_MODE");
+    unsetenv("FAKE_FAKE_FIXED");
+    unsetenv("FAKE_FAKE_TEXT");
+    unsetenv("FAKE_FAKE_LIMITT");
+    unsetenv("FAKE_OTHER_THING");
+    unsetenv("FAKE_NOTHING_LIKE_IT");
+    unsetenv("FAKE_PARAM_FILE");
+    unsetenv("FAKE_MPIEXEC_SET");
+    setenv("FAKE_SYSTEM_PARAM_FILE", "/nonexistent", 1);
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+}
+
+static void setup(void)
+{
+    char path[256];
+
+    if (strchr(dir, 'X')) {
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        snprintf(path, sizeof(path), "%s/fake", dir);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+    }
+    clear();
+}
+
+START_TEST(sources_in_their_order)
+{
+    look();
+    has("limit 4096 from 0\n");
+    has("text calm sea\n");
+    write_file("system.conf", "# of the machine\n\nfake_limit = 1k  \n fake_ratio=1\n");
+    set_path("FAKE_SYSTEM_PARAM_FILE", "system.conf");
+    look();
+    has("limit 1024 from 1\n");
+    write_file("fake/fake.conf", "FAKE_FAKE_LIMIT = 2KiB\nfake_text = \"a b\"\n");
+    setenv("XDG_CONFIG_HOME", dir, 1);
+    look();
+    has("limit 2048 from 2\n");
+    has("text a b\n");
+    has("ratio 1\n"); /* the weaker file still counts for others */
+    write_file("named.conf", "fake_limit=3000");
+    set_path("FAKE_PARAM_FILE", "named.conf");
+    look();
+    has("limit 3000 from 3\n");
+    setenv("FAKE_FAKE_LIMIT", "0x10", 1);
+    look();
+    has("limit 16 from 4\n");
+    setenv("FAKE_MPIEXEC_SET", "fake_limit=17;fake_bound=99", 1);
+    look();
+    has("limit 17 from 5\n");
+    has("bound 99\n");
+    has_not("ignored");
+}
+END_TEST
+
+START_TEST(malformed_values_are_passed_over)
+{
+    write_file("named.conf", "fake_limit=3000\nfake_ratio\nfake_mode=purple\n");
+    set_path("FAKE_PARAM_FILE", "named.conf");
+    setenv("FAKE_FAKE_LIMIT", "lots", 1);
+    setenv("FAKE_FAKE_RATIO", "7", 1);
+    setenv("FAKE_FAKE_FIXED", "5k", 1); /* not a number of bytes */
+    setenv("FAKE_FAKE_TEXT", "this text is much longer than the variable can be", 1);
+    look();
+    has("limit 3000 from 3\n");
+    has("fake_limit (environment): ignored \"lots\": not a number; it takes 0..1048576 bytes\n");
+    has("fake_ratio (environment): ignored \"7\": out of bounds; it takes 0..2\n");
+    has("named.conf:2: ignored \"fake_ratio\": it is not \"variable = value\"\n");
+    has("named.conf:3): ignored \"purple\": no such item; it takes red=1, green=5, blue=9\n");
+    has("ignored \"5k\"");
+    has("too long; it takes at most 31 characters");
+    has("mode 5\n");
+    has("fixed -3\n");
+    setenv("FAKE_FAKE_LIMIT", "99999999999999999999", 1);
+    look();
+    has("fake_limit (environment): ignored \"99999999999999999999\"");
+    setenv("FAKE_FAKE_LIMIT", "9999999999999t", 1);
+    look();
+    has("ignored \"9999999999999t\"");
+}
+END_TEST
+
+START_TEST(items_by_name_or_number)
+{
+    setenv("FAKE_FAKE_MODE", "Blue", 1);
+    look();
+    has("mode 9\n");
+    setenv("FAKE_FAKE_MODE", "1", 1);
+    look();
+    has("mode 1\n");
+    setenv("FAKE_FAKE_MODE", "2", 1);
+    look();
+    has("mode 5\n");
+}
+END_TEST
+
+START_TEST(misspelt_names_are_reported)
+{
+    write_file("named.conf", "fake_modee=red\n");
+    set_path("FAKE_PARAM_FILE", "named.conf");
+    setenv("FAKE_FAKE_LIMITT", "4", 1);
+    setenv("FAKE_OTHER_THING", "4", 1);
+    setenv("FAKE_NOTHING_LIKE_IT", "4", 1);
+    look();
+    has("nothing is called FAKE_FAKE_LIMITT; did you mean fake_limit?\n");
+    has("named.conf:1: nothing is called fake_modee; did you mean fake_mode?\n");
+    has("nothing is called FAKE_NOTHING_LIKE_IT\n");
+    has_not("OTHER_THING");
+    has_not("PARAM_FILE");
+    set_path("FAKE_PARAM_FILE", "missing.conf");
+    look();
+    has("missing.conf: No such file or directory");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("mpit_param");
+    TCase *tc = tcase_create("mpit_param");
+    char command[64];
+    int rc;
+
+    tcase_add_checked_fixture(tc, setup, NULL);
+    tcase_add_test(tc, sources_in_their_order);
+    tcase_add_test(tc, malformed_values_are_passed_over);
+    tcase_add_test(tc, items_by_name_or_number);
+    tcase_add_test(tc, misspelt_names_are_reported);
+    suite_add_tcase(suite, tc);
+    rc = run_suite(suite);
+    if (!strchr(dir, 'X')) {
+        snprintf(command, sizeof(command), "rm -rf ./%s", dir);
+        rc |= system(command) != 0;
+    }
+    return rc;
+}

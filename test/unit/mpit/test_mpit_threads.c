@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Eight tool threads and the host's own threads at once; for ThreadSanitizer as well. What must
+ * hold: counters that are read and reset from several threads add up to what was counted,
+ * watermarks never lie below the level, no event is lost beyond those that were counted as dropped.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "unit/mpit/mpit_test.h"
+
+#define N_TOOLS 8
+
+static atomic_int is_over;
+static atomic_ullong n_taken;
+static MPI_T_pvar_session shared_session;
+static MPI_T_pvar_handle shared_done;
+
+/* The owner of the words: the only one that writes them. */
+static void *host_thread(void *arg)
+{
+    unsigned seed = 7;
+    long n = *(long *)arg, i;
+
+    for (i = 0; i < n; i++) {
+        fathom_word_add(&fake->n_done, 1);
+        fathom_level_set(&fake->depth, (uint64_t)(rand_r(&seed) % 1000));
+        if (i % 16 == 0) {
+            fake_raise((int)i, 1, FATHOM_SAFE_RESTRICTED);
+        }
+        if (i % 64 == 0) {
+            fathom_mpit_poll();
+        }
+    }
+    fathom_mpit_poll();
+    atomic_store(&is_over, 1);
+    return NULL;
+}
+
+static void *taking_thread(void *arg)
+{
+    unsigned long long v;
+
+    (void)arg;
+    while (!atomic_load(&is_over)) {
+        OK(MPI_T_pvar_readreset(shared_session, shared_done, &v));
+        ck_assert(v < 1ull << 40); /* never below zero */
+        atomic_fetch_add(&n_taken, v);
+        OK(MPI_T_pvar_read(shared_session, shared_done, &v));
+        ck_assert(v < 1ull << 40);
+    }
+    return NULL;
+}
+
+static void *session_thread(void *arg)
+{
+    MPI_T_pvar_session s;
+    MPI_T_pvar_handle hi, lo, done;
+    unsigned long long before, after, high;
+
+    (void)arg;
+    while (!atomic_load(&is_over)) {
+        s = session_open();
+        hi = pvar_open(s, "fake_depth", MPI_T_PVAR_CLASS_HIGHWATERMARK);
+        lo = pvar_open(s, "fake_depth", MPI_T_PVAR_CLASS_LOWWATERMARK);
+        done = pvar_open(s, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
+        OK(MPI_T_pvar_start(s, MPI_T_PVAR_ALL_HANDLES));
+        before = pvar_u64(s, hi);
+        OK(MPI_T_pvar_readreset(s, hi, &high));
+        ck_assert_uint_ge(high, before);
+        ck_assert_uint_lt(pvar_u64(s, hi), 1000);
+        ck_assert_uint_lt(pvar_u64(s, lo), 1000);
+        before = pvar_u64(s, done);
+        after = pvar_u64(s, done);
+        ck_assert_uint_ge(after, before);
+        OK(MPI_T_pvar_stop(s, done));
+        after = pvar_u64(s, done);
+        ck_assert_uint_eq(pvar_u64(s, done), after);
+        OK(MPI_T_pvar_session_free(&s));
+    }
+    return NULL;
+}
+
+static atomic_long n_called, n_dropped_here;
+
+static void count(MPI_T_event_instance in, MPI_T_event_registration reg, MPI_T_cb_safety level,
+                  void *user_data)
+{
+    int number;
+
+    (void)reg;
+    (void)level;
+    OK(MPI_T_event_read(in, 0, &number));
+    atomic_fetch_add((atomic_long *)user_data, 1);
+}
+
+static void count_dropped(MPI_Count n, MPI_T_event_registration reg, int source,
+                          MPI_T_cb_safety level, void *user_data)
+{
+    (void)reg;
+    (void)source;
+    (void)level;
+    (void)user_data;
+    atomic_fetch_add(&n_dropped_here, (long)n);
+}
+
+static void freed(MPI_T_event_registration reg, MPI_T_cb_safety level, void *user_data)
+{
+    (void)reg;
+    (void)level;
+    atomic_fetch_add((atomic_long *)user_data, 1);
+}
+
+static void *event_thread(void *arg)
+{
+    static const int levels[] = {MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
+    atomic_long n_mine = 0, n_freed = 0;
+    MPI_T_event_registration r;
+    long n = 0;
+
+    (void)arg;
+    while (!atomic_load(&is_over)) {
+        OK(MPI_T_event_handle_alloc(event_named("fake_plain"), NULL, MPI_INFO_NULL, &r));
+        OK(MPI_T_event_register_callback(r, (MPI_T_cb_safety)levels[n % 2], MPI_INFO_NULL, &n_mine,
+                                         count));
+        fake_raise(1, 2, FATHOM_SAFE_THREAD);
+        OK(MPI_T_event_handle_free(r, &n_freed, freed));
+        n++;
+        /* The free callback may come from the thread that is in the callback now. */
+        while (atomic_load(&n_freed) != n) {
+            sched_yield();
+        }
+    }
+    return NULL;
+}
+
+START_TEST(eight_tools_at_once)
+{
+    void *(*const jobs[N_TOOLS])(void *) = {taking_thread,  taking_thread,  session_thread,
+                                            session_thread, session_thread, event_thread,
+                                            event_thread,   taking_thread};
+    MPI_T_event_registration r;
+    pthread_t threads[N_TOOLS], host;
+    unsigned long long rest;
+    long n = 200000, n_raised = n / 16;
+    int i;
+
+    fake->n_done = 0;
+    shared_session = session_open();
+    shared_done = pvar_open(shared_session, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
+    OK(MPI_T_pvar_start(shared_session, shared_done));
+    OK(MPI_T_event_handle_alloc(event_named("fake_plain"), NULL, MPI_INFO_NULL, &r));
+    OK(MPI_T_event_set_dropped_handler(r, count_dropped));
+    OK(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &n_called, count));
+    for (i = 0; i < N_TOOLS; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, jobs[i], NULL), 0);
+    }
+    ck_assert_int_eq(pthread_create(&host, NULL, host_thread, &n), 0);
+    pthread_join(host, NULL);
+    for (i = 0; i < N_TOOLS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    OK(MPI_T_pvar_readreset(shared_session, shared_done, &rest));
+    ck_assert_uint_eq(atomic_load(&n_taken) + rest, (unsigned long long)n);
+    /* At least the host's own; the event threads raise more. One that was dropped is known. */
+    fathom_mpit_poll();
+    fake_raise(0, 0, FATHOM_SAFE_ANY);
+    fathom_mpit_poll();
+    ck_assert_int_ge(atomic_load(&n_called) + atomic_load(&n_dropped_here), n_raised + 1);
+    OK(MPI_T_event_handle_free(r, NULL, NULL));
+    OK(MPI_T_pvar_session_free(&shared_session));
+}
+END_TEST
+
+/* ---- a reader in a signal handler ---- */
+
+static MPI_T_pvar_session sig_session;
+static MPI_T_pvar_handle sig_done, sig_high;
+static volatile sig_atomic_t n_signals, n_bad;
+
+static void on_signal(int sig)
+{
+    unsigned long long a, b, high;
+
+    (void)sig;
+    n_signals = n_signals + 1;
+    if (MPI_T_pvar_read(sig_session, sig_done, &a) != MPI_SUCCESS ||
+        MPI_T_pvar_read(sig_session, sig_done, &b) != MPI_SUCCESS || b < a || b > 1ull << 40 ||
+        MPI_T_pvar_read(sig_session, sig_high, &high) != MPI_SUCCESS || high >= 1000) {
+        n_bad = n_bad + 1;
+    }
+}
+
+START_TEST(a_signal_handler_reads)
+{
+    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec often = {{0, 200000}, {0, 200000}};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+    unsigned seed = 3;
+    timer_t timer;
+
+    sig_session = session_open();
+    sig_done = pvar_open(sig_session, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
+    sig_high = pvar_open(sig_session, "fake_depth", MPI_T_PVAR_CLASS_HIGHWATERMARK);
+    fathom_level_set(&fake->depth, 0);
+    OK(MPI_T_pvar_start(sig_session, MPI_T_PVAR_ALL_HANDLES));
+    sigaction(SIGUSR1, &action, &old);
+    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
+    ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+    while (n_signals < 3000) {
+        /* The handler interrupts all of these. */
+        fathom_word_add(&fake->n_done, 1);
+        fathom_level_set(&fake->depth, (uint64_t)(rand_r(&seed) % 1000));
+        OK(MPI_T_pvar_stop(sig_session, sig_done));
+        OK(MPI_T_pvar_start(sig_session, sig_done));
+        OK(MPI_T_pvar_stop(sig_session, sig_high));
+        OK(MPI_T_pvar_start(sig_session, sig_high));
+        OK(MPI_T_pvar_reset(sig_session, sig_high));
+    }
+    timer_delete(timer);
+    sigaction(SIGUSR1, &old, NULL);
+    ck_assert_int_eq(n_bad, 0);
+    OK(MPI_T_pvar_session_free(&sig_session));
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *tests[] = {eight_tools_at_once, a_signal_handler_reads};
+
+    return run_suite(suite_of("mpit_threads", tests, 2));
+}
