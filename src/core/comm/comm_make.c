@@ -175,9 +175,9 @@ int fm_comm_make_create(struct fm_comm *comm, struct fm_group *group, struct fm_
 
 /*
  * Members of a group talk before they have a communicator: through a view, which has their ranks
- * but the context and the words of an existing communicator. Its collectives all have one tag, which
- * no other act on that communicator has at the same time; messages between two members keep their
- * order. It lives on the stack while its maker waits for all that was started on it.
+ * but the context and the words of an existing communicator. Its collectives all have one tag,
+ * which no other act on that communicator has at the same time; messages between two members keep
+ * their order. It lives on the stack while its maker waits for all that was started on it.
  */
 static void view_of(struct fm_comm *view, const struct fm_comm *comm, struct fm_group *group)
 {

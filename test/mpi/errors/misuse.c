@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One mistake of a user, chosen by name, under the default error handler. test_misuse.py runs each and reads what
- * the user would read. A mistake that goes unnoticed ends with status 0.
+ * One mistake of a user, chosen by name, under the default error handler. test_misuse.py runs each
+ * and reads what the user would read. A mistake that goes unnoticed ends with status 0.
  */
 #include <mpi.h>
 

@@ -2,10 +2,10 @@
 /*
  * A PMPI tool that counts on its own and holds the library's counters against that.
  *
- * Linked to a program that starts all its messages with MPI_Isend, MPI_Issend and MPI_Irecv, after its last
- * MPI_Comm_dup, and ends them with MPI_Test before its first MPI_Barrier. Between these two, exactly: per
- * communicator messages and bytes both ways, in all and per peer; over all the sum of the protocols and the
- * histogram of sizes.
+ * Linked to a program that starts all its messages with MPI_Isend, MPI_Issend and MPI_Irecv, after
+ * its last MPI_Comm_dup, and ends them with MPI_Test before its first MPI_Barrier. Between these
+ * two, exactly: per communicator messages and bytes both ways, in all and per peer; over all the
+ * sum of the protocols and the histogram of sizes.
  */
 #include "../check.h"
 
