@@ -67,8 +67,12 @@ void fm_ofi_fail_peer(struct fm_ofi_ep *e, const char *why)
 {
     struct fm_sink *sink = &e->ep.tp->sink;
 
-    if (!e->is_dead) {
-        e->is_dead = true;
+    if (e->is_dead) {
+        return;
+    }
+    e->is_dead = true;
+    /* While we close, that a peer has closed before us is no news. */
+    if (!ofi_of(e->ep.tp)->is_closing) {
         sink->failed(sink->ctx, e->ep.peer, why);
     }
 }
