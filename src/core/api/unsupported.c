@@ -56,7 +56,6 @@
     X(MPI_Buffer_detach_c) \
     X(MPI_Buffer_flush) \
     X(MPI_Buffer_iflush) \
-    X(MPI_Cancel) \
     X(MPI_Cart_coords) \
     X(MPI_Cart_create) \
     X(MPI_Cart_get) \
@@ -238,9 +237,6 @@
     X(MPI_Igather_c) \
     X(MPI_Igatherv) \
     X(MPI_Igatherv_c) \
-    X(MPI_Improbe) \
-    X(MPI_Imrecv) \
-    X(MPI_Imrecv_c) \
     X(MPI_Ineighbor_allgather) \
     X(MPI_Ineighbor_allgather_c) \
     X(MPI_Ineighbor_allgatherv) \
@@ -265,37 +261,21 @@
     X(MPI_Intercomm_create) \
     X(MPI_Intercomm_create_from_groups) \
     X(MPI_Intercomm_merge) \
-    X(MPI_Iprobe) \
-    X(MPI_Irecv) \
-    X(MPI_Irecv_c) \
     X(MPI_Ireduce) \
     X(MPI_Ireduce_c) \
     X(MPI_Ireduce_scatter) \
     X(MPI_Ireduce_scatter_block) \
     X(MPI_Ireduce_scatter_block_c) \
     X(MPI_Ireduce_scatter_c) \
-    X(MPI_Irsend) \
-    X(MPI_Irsend_c) \
     X(MPI_Iscan) \
     X(MPI_Iscan_c) \
     X(MPI_Iscatter) \
     X(MPI_Iscatter_c) \
     X(MPI_Iscatterv) \
     X(MPI_Iscatterv_c) \
-    X(MPI_Isend) \
-    X(MPI_Isend_c) \
-    X(MPI_Isendrecv) \
-    X(MPI_Isendrecv_c) \
-    X(MPI_Isendrecv_replace) \
-    X(MPI_Isendrecv_replace_c) \
-    X(MPI_Issend) \
-    X(MPI_Issend_c) \
     X(MPI_Keyval_create) \
     X(MPI_Keyval_free) \
     X(MPI_Lookup_name) \
-    X(MPI_Mprobe) \
-    X(MPI_Mrecv) \
-    X(MPI_Mrecv_c) \
     X(MPI_Neighbor_allgather) \
     X(MPI_Neighbor_allgather_c) \
     X(MPI_Neighbor_allgather_init) \
@@ -335,7 +315,6 @@
     X(MPI_Pready_range) \
     X(MPI_Precv_init) \
     X(MPI_Precv_init_c) \
-    X(MPI_Probe) \
     X(MPI_Psend_init) \
     X(MPI_Psend_init_c) \
     X(MPI_Publish_name) \
@@ -343,10 +322,6 @@
     X(MPI_Put_c) \
     X(MPI_Raccumulate) \
     X(MPI_Raccumulate_c) \
-    X(MPI_Recv) \
-    X(MPI_Recv_c) \
-    X(MPI_Recv_init) \
-    X(MPI_Recv_init_c) \
     X(MPI_Reduce_init) \
     X(MPI_Reduce_init_c) \
     X(MPI_Reduce_local) \
@@ -360,35 +335,18 @@
     X(MPI_Remove_error_class) \
     X(MPI_Remove_error_code) \
     X(MPI_Remove_error_string) \
-    X(MPI_Request_free) \
-    X(MPI_Request_get_status) \
-    X(MPI_Request_get_status_all) \
-    X(MPI_Request_get_status_any) \
-    X(MPI_Request_get_status_some) \
     X(MPI_Rget) \
     X(MPI_Rget_accumulate) \
     X(MPI_Rget_accumulate_c) \
     X(MPI_Rget_c) \
     X(MPI_Rput) \
     X(MPI_Rput_c) \
-    X(MPI_Rsend) \
-    X(MPI_Rsend_c) \
-    X(MPI_Rsend_init) \
-    X(MPI_Rsend_init_c) \
     X(MPI_Scan_init) \
     X(MPI_Scan_init_c) \
     X(MPI_Scatter_init) \
     X(MPI_Scatter_init_c) \
     X(MPI_Scatterv_init) \
     X(MPI_Scatterv_init_c) \
-    X(MPI_Send) \
-    X(MPI_Send_c) \
-    X(MPI_Send_init) \
-    X(MPI_Send_init_c) \
-    X(MPI_Sendrecv) \
-    X(MPI_Sendrecv_c) \
-    X(MPI_Sendrecv_replace) \
-    X(MPI_Sendrecv_replace_c) \
     X(MPI_Session_attach_buffer) \
     X(MPI_Session_attach_buffer_c) \
     X(MPI_Session_call_errhandler) \
@@ -405,27 +363,9 @@
     X(MPI_Session_iflush_buffer) \
     X(MPI_Session_init) \
     X(MPI_Session_set_errhandler) \
-    X(MPI_Ssend) \
-    X(MPI_Ssend_c) \
-    X(MPI_Ssend_init) \
-    X(MPI_Ssend_init_c) \
-    X(MPI_Start) \
-    X(MPI_Startall) \
-    X(MPI_Status_get_error) \
-    X(MPI_Status_get_source) \
-    X(MPI_Status_get_tag) \
-    X(MPI_Status_set_cancelled) \
     X(MPI_Status_set_elements) \
     X(MPI_Status_set_elements_c) \
     X(MPI_Status_set_elements_x) \
-    X(MPI_Status_set_error) \
-    X(MPI_Status_set_source) \
-    X(MPI_Status_set_tag) \
-    X(MPI_Test) \
-    X(MPI_Test_cancelled) \
-    X(MPI_Testall) \
-    X(MPI_Testany) \
-    X(MPI_Testsome) \
     X(MPI_Topo_test) \
     X(MPI_Type_commit) \
     X(MPI_Type_contiguous) \
@@ -482,10 +422,6 @@
     X(MPI_Unpack_external) \
     X(MPI_Unpack_external_c) \
     X(MPI_Unpublish_name) \
-    X(MPI_Wait) \
-    X(MPI_Waitall) \
-    X(MPI_Waitany) \
-    X(MPI_Waitsome) \
     X(MPI_Win_allocate) \
     X(MPI_Win_allocate_c) \
     X(MPI_Win_allocate_shared) \

@@ -41,6 +41,30 @@ struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_co
     return r;
 }
 
+void fm_request_persist(struct fm_request *r)
+{
+    r->is_persistent = true;
+    r->is_active = false;
+}
+
+int fm_request_start(struct fm_request *r)
+{
+    int rc;
+
+    free(r->why);
+    r->why = NULL;
+    r->is_active = true;
+    r->is_done = false;
+    r->status = FM_STATUS_EMPTY;
+    fm_object_ref(r); /* the maker's, until it is complete */
+    rc = r->ops->start(r);
+    if (rc != 0) {
+        r->is_active = false;
+        fm_request_unref(r);
+    }
+    return rc;
+}
+
 static void release(struct fm_request *r)
 {
     struct fm_comm *comm = r->comm;
@@ -88,7 +112,7 @@ void fm_request_fail(struct fm_request *r, int klass, const char *fmt, ...)
     fm_request_complete(r);
 }
 
-int fm_request_harvest(struct fm_request *r, struct fm_status *out_status)
+int fm_request_peek(struct fm_request *r, struct fm_status *out_status)
 {
     int error = r->ops->query ? r->ops->query(r) : MPI_SUCCESS;
 
@@ -96,13 +120,20 @@ int fm_request_harvest(struct fm_request *r, struct fm_status *out_status)
         r->status.error = error;
     }
     error = r->status.error;
-    FM_STAT(words->n_cancelled += r->status.is_cancelled);
     if (FM_UNLIKELY(error != MPI_SUCCESS)) {
         fm_fail(-FM_E_INVAL, "%s", r->why ? r->why : "the operation failed");
     }
     if (out_status) {
         *out_status = r->status;
     }
+    return error;
+}
+
+int fm_request_harvest(struct fm_request *r, struct fm_status *out_status)
+{
+    int error = fm_request_peek(r, out_status);
+
+    FM_STAT(words->n_cancelled += r->status.is_cancelled);
     if (r->is_persistent) {
         r->is_active = false;
     } else {

@@ -29,6 +29,10 @@ struct fm_status {
     MPI_Count n_bytes; /* received */
 };
 
+/* What comes from MPI_PROC_NULL (MPI-5.0 3.10). */
+#define FM_STATUS_NULL                                                                             \
+    ((struct fm_status){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG, .error = MPI_SUCCESS})
+
 /* What an empty status holds (MPI-5.0 3.7.3). */
 #define FM_STATUS_EMPTY                                                                            \
     ((struct fm_status){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .error = MPI_SUCCESS})
@@ -42,7 +46,7 @@ struct fm_request_about {
 
 struct fm_request_ops {
     const char *name; /* "send", "recv", "ibcast": for those who look from outside */
-    /* Start an inactive persistent request again; NULL: not persistent. */
+    /* Start an inactive persistent request; called by fm_request_start(); NULL: not persistent. */
     int (*start)(struct fm_request *r);
     /* Try to cancel; completes the request if that worked; NULL: cannot be cancelled. */
     int (*cancel)(struct fm_request *r);
@@ -90,6 +94,11 @@ int fm_request_init(struct fm_request_words *words);
    empty. Holds a reference on comm if given. NULL when out of room. */
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm);
 
+/* It is to be persistent: inactive until started. */
+void fm_request_persist(struct fm_request *r);
+/* Start it, if it is inactive (persistent ones only). 0 or a failure: it is inactive then. */
+int fm_request_start(struct fm_request *r);
+
 /* Drop a reference; the last one releases. NULL is fine. */
 void fm_request_unref(struct fm_request *r);
 
@@ -108,6 +117,9 @@ int fm_request_harvest(struct fm_request *r, struct fm_status *out_status);
 
 /* Try to cancel; does nothing where that is not possible. 0 or a failure. */
 int fm_request_cancel(struct fm_request *r);
+
+/* The result of a completed request, which stays as it is (MPI_Request_get_status). Error class. */
+int fm_request_peek(struct fm_request *r, struct fm_status *out_status);
 
 /* Put a status into the user's MPI_Status (MPI_ERROR untouched, MPI-5.0 3.2.5); NULL/IGNORE:
  * nothing. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/p2p/engine.h"
+#include "core/p2p/probe.h"
 #include "core/p2p/progress_state.h"
 #include "util/log.h"
 
@@ -164,6 +165,7 @@ static int make(struct fm_channel *ch, const struct fm_channel_words *words)
     rc = rc ? rc : fm_match_create(ch->match_words, &ch->match);
     rc = rc ? rc : fm_pool_init(&ch->blocks, FM_BLOCK_LEN, MAX_BLOCKS);
     rc = rc ? rc : fm_pool_init(&ch->fetches, FM_FETCH_LEN, MAX_FETCHES);
+    rc = rc ? rc : fm_message_init();
     return rc ? rc : fm_request_init(&ch->words->req);
 }
 

@@ -137,6 +137,10 @@ struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m);
 int fm_recv_start(struct fm_recv_req *r);
 /* Take the data out of an unexpected message (no longer in the queues) into r; u is freed. */
 int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_unexp *u);
+/* Somebody may send no further RTS, and a receive or probe waits for what he may hold back. */
+FM_COLD void fm_recv_ask_stalled(struct fm_channel *ch, const struct fm_comm *comm, int source);
+/* Wait for a receive and take it over; its error becomes a failure. */
+int fm_recv_wait(struct fm_request *r, struct fm_status *out_status);
 /* A message from `source` with `tag`, `len` bytes long, has met this receive: note it. */
 void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_Count len);
 /* All that is wanted is in the buffer. */

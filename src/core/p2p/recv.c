@@ -68,16 +68,21 @@ static int recv_cancel(struct fm_request *req)
     return 0;
 }
 
-static int recv_restart(struct fm_request *req)
+static int recv_start(struct fm_request *req)
 {
-    fm_object_ref(req);
-    req->status = FM_STATUS_EMPTY;
-    return fm_recv_start((struct fm_recv_req *)req);
+    struct fm_recv_req *r = (struct fm_recv_req *)req;
+
+    if (r->msg.peer == MPI_PROC_NULL) {
+        req->status = FM_STATUS_NULL;
+        fm_request_complete(req);
+        return 0;
+    }
+    return fm_recv_start(r);
 }
 
 static const struct fm_request_ops recv_ops = {
     .name = "recv",
-    .start = recv_restart,
+    .start = recv_start,
     .cancel = recv_cancel,
     .release = recv_release,
     .about = recv_about,
@@ -163,10 +168,9 @@ void fm_recv_fail(struct fm_channel *ch, struct fm_recv_req *r, int klass, const
 
 /* ---- posting ---- */
 
-/* Somebody may send no further RTS, and this receive may be for one of those that he holds back. */
-FM_COLD static void ask_stalled(struct fm_channel *ch, const struct fm_recv_req *r)
+void fm_recv_ask_stalled(struct fm_channel *ch, const struct fm_comm *comm, int source)
 {
-    int proc = r->msg.peer == MPI_ANY_SOURCE ? -1 : fm_comm_proc(r->msg.comm, r->msg.peer);
+    int proc = source == MPI_ANY_SOURCE ? -1 : fm_comm_proc(comm, source);
 
     for (int k = 0; k < ch->n_peers; k++) {
         if (ch->peers[k].has_stalled && (proc < 0 || proc == k)) {
@@ -203,7 +207,7 @@ static int post(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_ma
     }
     FM_STAT(count_posted(r, 1));
     if (FM_UNLIKELY(ch->n_stalled)) {
-        ask_stalled(ch, r);
+        fm_recv_ask_stalled(ch, r->msg.comm, r->msg.peer);
     }
     return 0;
 }
@@ -334,14 +338,6 @@ int fm_recv_check(struct fm_channel *ch, const struct fm_msg *m, int proc, int s
 
 /* ---- entry ---- */
 
-static void status_null(struct fm_status *out_status)
-{
-    if (out_status) {
-        *out_status = FM_STATUS_EMPTY;
-        out_status->source = MPI_PROC_NULL;
-    }
-}
-
 /* An early message whose bytes are here and that fits: no request is needed. False: not so. */
 static bool recv_early(struct fm_channel *ch, const struct fm_msg *m, struct fm_unexp *u,
                        struct fm_status *out_status)
@@ -364,10 +360,10 @@ static bool recv_early(struct fm_channel *ch, const struct fm_msg *m, struct fm_
     return true;
 }
 
-static int wait_recv(struct fm_recv_req *r, struct fm_status *out_status)
+int fm_recv_wait(struct fm_request *r, struct fm_status *out_status)
 {
     struct fm_status st;
-    int rc = fm_wait(&r->req, &st);
+    int rc = fm_wait(r, &st);
 
     if (out_status) {
         *out_status = st;
@@ -395,7 +391,9 @@ int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
     int rc;
 
     if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
-        status_null(out_status);
+        if (out_status) {
+            *out_status = FM_STATUS_NULL;
+        }
         return 0;
     }
     x = fm_match_receive(ch->match, &key);
@@ -417,7 +415,7 @@ int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
         fm_request_unref(&r->req);
         return rc;
     }
-    return wait_recv(r, out_status);
+    return fm_recv_wait(&r->req, out_status);
 }
 
 FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_req)
@@ -427,9 +425,21 @@ FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_
     if (!r) {
         return -FM_E_NOMEM;
     }
-    status_null(&r->req.status);
+    r->req.status = FM_STATUS_NULL;
     fm_object_ref(&r->req);
     fm_request_complete(&r->req);
+    *out_req = &r->req;
+    return 0;
+}
+
+int fm_recv_init(const struct fm_msg *m, struct fm_request **out_req)
+{
+    struct fm_recv_req *r = fm_recv_req_new(m);
+
+    if (!r) {
+        return -FM_E_NOMEM;
+    }
+    fm_request_persist(&r->req);
     *out_req = &r->req;
     return 0;
 }
@@ -472,5 +482,5 @@ int fm_sendrecv(const struct fm_msg *send, const struct fm_msg *recv, struct fm_
         fm_request_unref(r);
         return rc_send;
     }
-    return wait_recv((struct fm_recv_req *)r, out_status);
+    return fm_recv_wait(r, out_status);
 }

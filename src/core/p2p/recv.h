@@ -9,6 +9,9 @@
 int fm_recv(const struct fm_msg *m, struct fm_status *out_status);
 int fm_irecv(const struct fm_msg *m, struct fm_request **out_req);
 
+/* A persistent request, inactive; started with fm_request_start(). */
+int fm_recv_init(const struct fm_msg *m, struct fm_request **out_req);
+
 /* Send one, receive another, in any order (MPI_Sendrecv and collectives). */
 int fm_sendrecv(const struct fm_msg *send, const struct fm_msg *recv, struct fm_status *out_status);
 

@@ -100,11 +100,11 @@ static int send_cancel(struct fm_request *r)
     return 0;
 }
 
-static int send_restart(struct fm_request *r);
+static int send_start(struct fm_request *r);
 
 static const struct fm_request_ops send_ops = {
     .name = "send",
-    .start = send_restart,
+    .start = send_start,
     .cancel = send_cancel,
     .release = send_release,
     .about = send_about,
@@ -252,10 +252,16 @@ int fm_send_start(struct fm_send_req *s)
     return 0;
 }
 
-static int send_restart(struct fm_request *r)
+/* A persistent request begins again. */
+static int send_start(struct fm_request *r)
 {
-    fm_object_ref(r);
-    return fm_send_start((struct fm_send_req *)r);
+    struct fm_send_req *s = (struct fm_send_req *)r;
+
+    if (s->msg.peer == MPI_PROC_NULL) {
+        fm_request_complete(r);
+        return 0;
+    }
+    return fm_send_start(s);
 }
 
 /* ---- entry ---- */
@@ -320,6 +326,23 @@ int fm_isend(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request *
         mode = FM_SEND_STANDARD;
     }
     return isend(m, mode, fm_dtype_bytes(m->dtype, m->count), out_req);
+}
+
+int fm_send_init(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request **out_req)
+{
+    MPI_Count len = fm_dtype_bytes(m->dtype, m->count);
+    struct fm_send_req *s;
+
+    if (FM_UNLIKELY(len < 0)) {
+        return too_long(m);
+    }
+    s = fm_send_req_new(m, mode == FM_SEND_READY ? FM_SEND_STANDARD : mode, len);
+    if (!s) {
+        return -FM_E_NOMEM;
+    }
+    fm_request_persist(&s->req);
+    *out_req = &s->req;
+    return 0;
 }
 
 FM_COLD static int send_slow(const struct fm_msg *m, enum fm_send_mode mode, MPI_Count len)

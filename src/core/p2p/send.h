@@ -27,3 +27,5 @@ struct fm_msg {
 int fm_send(const struct fm_msg *m, enum fm_send_mode mode);
 /* Start; *out_req holds the handle's reference, to be given to fm_wait() or fm_request_unref(). */
 int fm_isend(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request **out_req);
+/* A persistent request, inactive; started with fm_request_start(). */
+int fm_send_init(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request **out_req);
