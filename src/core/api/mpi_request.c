@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completing, testing, starting and ending requests (MPI-5.0 3.7.3 - 3.7.6, 3.8.4, 3.9). */
-#include <limits.h>
+#include <stdio.h>
 
 #include "core/api/pt2pt_args.h"
 #include "core/object/comm.h"
@@ -12,10 +12,10 @@ FM_INLINE int find(const char *call, MPI_Request handle, struct fm_request **out
 {
     struct fm_request *r = fm_request_get(handle);
 
+    *out_req = r;
     if (FM_UNLIKELY(!r) && handle != MPI_REQUEST_NULL) {
         return fm_raise_handle(FM_KIND_REQUEST, call, handle, "request");
     }
-    *out_req = r;
     return MPI_SUCCESS;
 }
 
