@@ -2,7 +2,7 @@
 /* Predefined datatypes, and the life of all of them (MPI-5.0 3.2.2, 5.1.9, 20.3). */
 #include "core/dtype/dtype.h"
 
-#include <complex.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -22,7 +22,7 @@ struct row {
 };
 
 struct pair_row {
-    MPI_Datatype handle;
+    MPI_Datatype handle, value, index;
     const char *name;
     uint8_t value_len;
     struct fm_dtype_pair pair;
@@ -114,9 +114,9 @@ static const struct row rows[] = {
     EXT(COMPLEX32, FM_BASIC_FLOAT128_COMPLEX, 32, 16),
 };
 
-#define PAIR_AS(name, vtype, vbasic, itype, ibasic)                                                \
+#define PAIR_AS(name, value, vtype, vbasic, index, itype, ibasic)                                  \
     {                                                                                              \
-        MPI_##name, "MPI_" #name, sizeof(vtype),                                                   \
+        MPI_##name, value, index, "MPI_" #name, sizeof(vtype),                                     \
             {vbasic, ibasic, sizeof(itype),                                                        \
              offsetof(                                                                             \
                  struct {                                                                          \
@@ -135,15 +135,17 @@ static const struct row rows[] = {
     }
 
 static const struct pair_row pair_rows[] = {
-    PAIR_AS(FLOAT_INT, float, FM_BASIC_FLOAT, int, INT_OF(int)),
-    PAIR_AS(DOUBLE_INT, double, FM_BASIC_DOUBLE, int, INT_OF(int)),
-    PAIR_AS(LONG_INT, long, INT_OF(long), int, INT_OF(int)),
-    PAIR_AS(2INT, int, INT_OF(int), int, INT_OF(int)),
-    PAIR_AS(SHORT_INT, short, INT_OF(short), int, INT_OF(int)),
-    PAIR_AS(LONG_DOUBLE_INT, long double, FM_BASIC_LONG_DOUBLE, int, INT_OF(int)),
-    PAIR_AS(2REAL, float, FM_BASIC_FLOAT, float, FM_BASIC_FLOAT),
-    PAIR_AS(2DOUBLE_PRECISION, double, FM_BASIC_DOUBLE, double, FM_BASIC_DOUBLE),
-    PAIR_AS(2INTEGER, int32_t, FM_BASIC_INT32, int32_t, FM_BASIC_INT32),
+    PAIR_AS(FLOAT_INT, MPI_FLOAT, float, FM_BASIC_FLOAT, MPI_INT, int, INT_OF(int)),
+    PAIR_AS(DOUBLE_INT, MPI_DOUBLE, double, FM_BASIC_DOUBLE, MPI_INT, int, INT_OF(int)),
+    PAIR_AS(LONG_INT, MPI_LONG, long, INT_OF(long), MPI_INT, int, INT_OF(int)),
+    PAIR_AS(2INT, MPI_INT, int, INT_OF(int), MPI_INT, int, INT_OF(int)),
+    PAIR_AS(SHORT_INT, MPI_SHORT, short, INT_OF(short), MPI_INT, int, INT_OF(int)),
+    PAIR_AS(LONG_DOUBLE_INT, MPI_LONG_DOUBLE, long double, FM_BASIC_LONG_DOUBLE, MPI_INT, int,
+            INT_OF(int)),
+    PAIR_AS(2REAL, MPI_REAL, float, FM_BASIC_FLOAT, MPI_REAL, float, FM_BASIC_FLOAT),
+    PAIR_AS(2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, double, FM_BASIC_DOUBLE, MPI_DOUBLE_PRECISION,
+            double, FM_BASIC_DOUBLE),
+    PAIR_AS(2INTEGER, MPI_INTEGER, int32_t, FM_BASIC_INT32, MPI_INTEGER, int32_t, FM_BASIC_INT32),
 };
 
 /* A predefined type of one or two basic elements: everything but handle and name. */
@@ -165,6 +167,7 @@ struct fm_dtype *fm_dtype_new_basic(uint8_t basic, MPI_Count size, MPI_Count ali
     t->basic = basic;
     t->size = t->extent = t->true_extent = size;
     t->align = align;
+    t->ext_size = size;
     t->n_basic = 1;
     t->is_contig = t->is_committed = t->is_predefined = true;
     t->elem = t;
@@ -206,11 +209,31 @@ struct fm_dtype *fm_dtype_new_pair(const struct fm_dtype_pair *pair, MPI_Count v
     return t;
 }
 
+/* In external32 some types are narrower than here, and a long double is always an IEEE binary128
+   (MPI-5.0 14.5.2). */
+static MPI_Count external_size(const struct fm_dtype *t, MPI_Datatype handle)
+{
+    if (handle == MPI_LONG || handle == MPI_UNSIGNED_LONG) {
+        return 4;
+    }
+    if (handle == MPI_WCHAR) {
+        return 2;
+    }
+    if (handle == MPI_LONG_INT) {
+        return 8;
+    }
+    if (t->basic == FM_BASIC_LONG_DOUBLE || handle == MPI_LONG_DOUBLE_INT) {
+        return handle == MPI_LONG_DOUBLE_INT ? 20 : 16;
+    }
+    return t->basic == FM_BASIC_LONG_DOUBLE_COMPLEX ? 32 : t->size;
+}
+
 static int predefine(struct fm_dtype *t, MPI_Datatype handle, const char *name)
 {
     if (!t) {
         return -FM_E_NOMEM;
     }
+    t->ext_size = external_size(t, handle);
     t->handle = handle;
     strcpy(t->name, name);
     fm_handle_predefine(handle, t);
@@ -263,6 +286,194 @@ struct fm_dtype *fm_dtype_byte(void)
 {
     return (struct fm_dtype *)fm_root.predefined[(uintptr_t)MPI_BYTE];
 }
+
+/* ---------------------------------------------------------------- unnamed predefined types */
+
+/* They are in a list that begins at MPI_BYTE, and are told apart by their environments. */
+static struct fm_dtype *find_unnamed(int combiner, MPI_Count n, const MPI_Count *values,
+                                     struct fm_dtype *const *types)
+{
+    for (struct fm_dtype *t = fm_dtype_byte()->link; t; t = t->link) {
+        const struct fm_dtype_env *e = t->env;
+
+        if (e->combiner == combiner &&
+            memcmp(e->values, values, (size_t)n * sizeof(*values)) == 0 &&
+            (!types || (e->types[0] == types[0] && e->types[1] == types[1]))) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* Give a predefined type an environment and put it into the list. Frees it on failure. */
+static int add_unnamed(struct fm_dtype *t, int combiner, MPI_Count n, const MPI_Count *values,
+                       struct fm_dtype *const *types)
+{
+    struct fm_dtype *byte = fm_dtype_byte();
+    struct fm_dtype_env *e = t ? fm_dtype_env_add(t, combiner, n, types ? 2 : 0) : NULL;
+
+    if (!e) {
+        fm_dtype_unref(t);
+        return -FM_E_NOMEM;
+    }
+    memcpy(e->values, values, (size_t)n * sizeof(*values));
+    for (int i = 0; types && i < 2; i++) {
+        fm_dtype_take(t, i, types[i]);
+    }
+    t->handle = (MPI_Datatype)t;
+    t->link = byte->link;
+    byte->link = t;
+    return 0;
+}
+
+/* The Fortran kinds of a usual compiler: decimal digits, exponent range, the type of each. */
+static const struct {
+    int p, r;
+    MPI_Datatype real, complex;
+} real_kinds[] = {
+    {6, 37, MPI_REAL4, MPI_COMPLEX8},
+    {15, 307, MPI_REAL8, MPI_COMPLEX16},
+    {LDBL_DIG, LDBL_MAX_10_EXP - 1, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX},
+    {33, 4931, MPI_REAL16, MPI_COMPLEX32},
+};
+static const struct {
+    int r;
+    MPI_Datatype type;
+} int_kinds[] = {
+    {2, MPI_INTEGER1},  {4, MPI_INTEGER2},   {9, MPI_INTEGER4},
+    {18, MPI_INTEGER8}, {38, MPI_INTEGER16},
+};
+
+/* The first kind that has at least p digits and range r, as SELECTED_REAL_KIND and
+   SELECTED_INT_KIND choose. NULL: none. */
+static struct fm_dtype *model_of(int combiner, int p, int r)
+{
+    bool is_complex = combiner == MPI_COMBINER_F90_COMPLEX;
+
+    p = p == MPI_UNDEFINED ? 0 : p;
+    r = r == MPI_UNDEFINED ? 0 : r;
+    for (size_t i = 0; combiner != MPI_COMBINER_F90_INTEGER && i < FM_ARRAY_LEN(real_kinds); i++) {
+        if (p <= real_kinds[i].p && r <= real_kinds[i].r) {
+            return fm_dtype_get(is_complex ? real_kinds[i].complex : real_kinds[i].real);
+        }
+    }
+    for (size_t i = 0; combiner == MPI_COMBINER_F90_INTEGER && i < FM_ARRAY_LEN(int_kinds); i++) {
+        if (r <= int_kinds[i].r) {
+            return fm_dtype_get(int_kinds[i].type);
+        }
+    }
+    return NULL;
+}
+
+int fm_dtype_f90(int combiner, int p, int r, struct fm_dtype **out)
+{
+    MPI_Count values[2] = {p, r};
+    MPI_Count n = 2;
+    const struct fm_dtype *model = model_of(combiner, p, r);
+    struct fm_dtype *t;
+    int rc;
+
+    if (combiner == MPI_COMBINER_F90_INTEGER) {
+        values[0] = r;
+        n = 1;
+    }
+    if (!model) {
+        *out = NULL;
+        return 0;
+    }
+    t = find_unnamed(combiner, n, values, NULL);
+    if (!t) {
+        t = fm_dtype_new_basic(model->basic, model->size, model->align);
+        rc = add_unnamed(t, combiner, n, values, NULL);
+        if (rc != 0) {
+            return rc;
+        }
+        t->ext_size = model->ext_size;
+    }
+    *out = t;
+    return 0;
+}
+
+static MPI_Count round_up(MPI_Count n, MPI_Count align)
+{
+    return (n + align - 1) / align * align;
+}
+
+/* Values that MINLOC and MAXLOC can compare, indexes that they can order (6.9.4). */
+static bool can_pair(const struct fm_dtype *value, const struct fm_dtype *index)
+{
+    const fm_op_pair_fn *kernels =
+        value->basic < FM_BASIC_EXT ? fm_op_pair_kernels[0] : fm_op_pair_kernels_ext[0];
+
+    return value->is_predefined && index->is_predefined && kernels[value->basic] &&
+           index->basic >= FM_BASIC_INT8 && index->basic <= FM_BASIC_UINT64;
+}
+
+int fm_dtype_value_index(struct fm_dtype *value, struct fm_dtype *index, struct fm_dtype **out)
+{
+    struct fm_dtype *parts[2] = {value, index};
+    struct fm_dtype_pair pair;
+    MPI_Count align = value->align > index->align ? value->align : index->align;
+    MPI_Count at = round_up(value->size, index->align);
+    struct fm_dtype *t;
+    int rc;
+
+    for (size_t i = 0; i < FM_ARRAY_LEN(pair_rows); i++) {
+        if (pair_rows[i].value == value->handle && pair_rows[i].index == index->handle) {
+            *out = fm_dtype_get(pair_rows[i].handle);
+            return 0;
+        }
+    }
+    if (!can_pair(value, index)) {
+        *out = NULL;
+        return 0;
+    }
+    t = find_unnamed(MPI_COMBINER_VALUE_INDEX, 0, &at, parts);
+    if (!t) {
+        pair = (struct fm_dtype_pair){
+            .value = value->basic,
+            .index = index->basic,
+            .index_len = (uint8_t)index->size,
+            .index_at = (uint8_t)at,
+            .extent = (uint8_t)round_up(at + index->size, align),
+        };
+        t = fm_dtype_new_pair(&pair, value->size, align);
+        rc = add_unnamed(t, MPI_COMBINER_VALUE_INDEX, 0, &at, parts);
+        if (rc != 0) {
+            return rc;
+        }
+        t->ext_size = value->ext_size + index->ext_size;
+    }
+    *out = t;
+    return 0;
+}
+
+struct fm_dtype *fm_dtype_match_size(int typeclass, int size)
+{
+    static const struct {
+        int typeclass, size;
+        MPI_Datatype type;
+    } sized[] = {
+        {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},   {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
+        {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},   {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
+        {MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16}, {MPI_TYPECLASS_REAL, 2, MPI_REAL2},
+        {MPI_TYPECLASS_REAL, 4, MPI_REAL4},         {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
+        {MPI_TYPECLASS_REAL, 16, MPI_REAL16},       {MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4},
+        {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},   {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
+        {MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32}, {MPIX_TYPECLASS_LOGICAL, 1, MPI_LOGICAL1},
+        {MPIX_TYPECLASS_LOGICAL, 2, MPI_LOGICAL2},  {MPIX_TYPECLASS_LOGICAL, 4, MPI_LOGICAL4},
+        {MPIX_TYPECLASS_LOGICAL, 8, MPI_LOGICAL8},  {MPIX_TYPECLASS_LOGICAL, 16, MPI_LOGICAL16},
+    };
+
+    for (size_t i = 0; i < FM_ARRAY_LEN(sized); i++) {
+        if (sized[i].typeclass == typeclass && sized[i].size == size) {
+            return fm_dtype_get(sized[i].type);
+        }
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- memory */
 
 /* Memory that lives and dies with a type: blocks linked through a header. */
 struct block {

@@ -65,22 +65,23 @@ struct fm_dtype {
     MPI_Count lb;
     MPI_Count true_lb;
     MPI_Count true_extent;
-    MPI_Count align; /* the strictest of its basic elements */
+    MPI_Count align;    /* the strictest of its basic elements */
+    MPI_Count ext_size; /* bytes of one element in external32 (MPI-5.0 14.5.2) */
     /* count elements are one run of count * size bytes that begins at true_lb: memcpy does. */
     bool is_contig;
     bool is_committed;
     bool is_predefined;
-    bool has_markers; /* lb and extent were given, not calculated from the data */
-    uint8_t basic;    /* enum fm_basic: of elem */
-    uint8_t ext_len;  /* predefined: bytes of one element in external32 (MPI-5.0 14.5.2) */
-    uint32_t depth;   /* levels of mixed types, this one included */
+    bool has_markers;  /* lb and extent were given, not calculated from the data */
+    uint8_t basic;     /* enum fm_basic: of elem */
+    uint32_t depth;    /* levels of mixed types, this one included */
+    int32_t n_handles; /* the user's: MPI_Type_get_contents gives further ones */
     /* The predefined type that all its data is made of (itself, if predefined); NULL: mixed. */
     const struct fm_dtype *elem;
     const struct fm_dtype_prog *prog;
     struct fm_dtype_env *env;
     struct fm_attrs *attrs;
     const struct fm_dtype_pair *pair; /* pair types only */
-    uint64_t n_basic;                 /* basic elements in one element (for MPI_Get_elements) */
+    MPI_Count n_basic;                 /* basic elements in one element (for MPI_Get_elements) */
     void *mem;                        /* environment, program and tables: freed with the type */
     MPI_Datatype handle;              /* predefined: its constant, else its address */
     char name[MPI_MAX_OBJECT_NAME];
@@ -106,3 +107,10 @@ FM_INLINE MPI_Count fm_dtype_bytes(const struct fm_dtype *t, MPI_Count count)
 
     return FM_UNLIKELY(__builtin_mul_overflow(t->size, count, &n)) ? -1 : n;
 }
+
+/*
+ * How many basic elements lie in the first `len` bytes of packed elements of t (MPI-5.0 5.1.11);
+ * -1: the end is inside one. And back: the bytes of the first n basic elements, -1 on overflow.
+ */
+MPI_Count fm_dtype_elements(const struct fm_dtype *t, MPI_Count len);
+MPI_Count fm_dtype_elements_bytes(const struct fm_dtype *t, MPI_Count n);

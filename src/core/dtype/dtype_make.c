@@ -13,7 +13,7 @@
  * count (5.1.6).
  */
 struct shape {
-    MPI_Count size, n_basic;
+    MPI_Count size, n_basic, ext_size;
     MPI_Count lb, ub;           /* of markers */
     MPI_Count true_lb, true_ub; /* of data */
     MPI_Count align;
@@ -75,7 +75,8 @@ static void shape_add(struct shape *s, const struct fm_dtype *t, MPI_Count n, MP
     s->has_data = true;
     s->align = max(s->align, t->align);
     s->size = add(s, s->size, mul(s, n, t->size));
-    s->n_basic = add(s, s->n_basic, mul(s, n, (MPI_Count)t->n_basic));
+    s->n_basic = add(s, s->n_basic, mul(s, n, t->n_basic));
+    s->ext_size = add(s, s->ext_size, mul(s, n, t->ext_size));
 }
 
 static void shape_block(struct shape *s, const struct fm_dtype_block *b)
@@ -168,7 +169,8 @@ static void shape_close(struct shape *s, struct fm_dtype *t)
     MPI_Count over;
 
     t->size = s->size;
-    t->n_basic = (uint64_t)s->n_basic;
+    t->n_basic = s->n_basic;
+    t->ext_size = s->ext_size;
     t->align = s->align;
     t->true_lb = s->true_lb;
     t->true_extent = s->true_ub - s->true_lb;
@@ -188,33 +190,43 @@ static void shape_close(struct shape *s, struct fm_dtype *t)
     }
 }
 
+struct fm_dtype_env *fm_dtype_env_add(struct fm_dtype *t, int combiner, MPI_Count n_values,
+                                      MPI_Count n_types)
+{
+    struct fm_dtype_env *e;
+    size_t len, types_len;
+
+    if (__builtin_mul_overflow((size_t)n_values, sizeof(*e->values), &len) ||
+        __builtin_mul_overflow((size_t)n_types, sizeof(*e->types), &types_len) ||
+        __builtin_add_overflow(len, types_len + sizeof(*e), &len)) {
+        fm_fail(-FM_E_NOMEM, "%lld arguments are more than memory can hold", (long long)n_values);
+        return NULL;
+    }
+    e = fm_dtype_alloc(t, len);
+    if (e) {
+        *e = (struct fm_dtype_env){.combiner = combiner, .n_values = n_values, .n_types = n_types};
+        e->values = (MPI_Count *)(e + 1);
+        e->types = (struct fm_dtype **)(e->values + n_values);
+        memset(e->types, 0, types_len);
+        t->env = e;
+    }
+    return e;
+}
+
 struct fm_dtype *fm_dtype_begin(int combiner, bool is_large, MPI_Count n_values, MPI_Count n_types)
 {
     struct fm_dtype *t = fm_object_new(FM_KIND_DTYPE);
-    struct fm_dtype_env *e;
-    size_t len;
-    size_t types_len = 0;
 
     if (!t) {
         return NULL;
     }
-    if (__builtin_mul_overflow((size_t)n_values, sizeof(*e->values), &len) ||
-        __builtin_mul_overflow((size_t)n_types, sizeof(*e->types), &types_len) ||
-        __builtin_add_overflow(len, types_len + sizeof(*e), &len)) {
-        len = SIZE_MAX;
-    }
-    e = fm_dtype_alloc(t, len);
-    if (!e) {
+    if (!fm_dtype_env_add(t, combiner, n_values, n_types)) {
         fm_object_free(t);
         return NULL;
     }
-    *e = (struct fm_dtype_env){
-        .combiner = combiner, .is_large = is_large, .n_values = n_values, .n_types = n_types};
-    e->values = (MPI_Count *)(e + 1);
-    e->types = (struct fm_dtype **)(e->values + n_values);
-    memset(e->types, 0, types_len);
-    t->env = e;
+    t->env->is_large = is_large;
     t->handle = (MPI_Datatype)t;
+    t->n_handles = 1;
     return t;
 }
 

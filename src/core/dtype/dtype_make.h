@@ -37,6 +37,9 @@ struct fm_dtype *fm_dtype_new_basic(uint8_t basic, MPI_Count size, MPI_Count ali
 struct fm_dtype *fm_dtype_new_pair(const struct fm_dtype_pair *pair, MPI_Count value_len,
                                    MPI_Count align);
 
+/* Room for an environment; NULL when out of memory. */
+struct fm_dtype_env *fm_dtype_env_add(struct fm_dtype *t, int combiner, MPI_Count n_values,
+                                      MPI_Count n_types);
 /* A new type with one reference and an environment to be filled. NULL when out of memory. */
 struct fm_dtype *fm_dtype_begin(int combiner, bool is_large, MPI_Count n_values, MPI_Count n_types);
 /* Part i of its types; takes a reference of its own. */
@@ -51,11 +54,14 @@ int fm_dtype_dup(struct fm_dtype *old, struct fm_dtype **out);
 /* Make the program, unless there is one; MPI_Type_commit also marks the type. */
 int fm_dtype_flatten(struct fm_dtype *t);
 
+/* The named type of a class (MPI_TYPECLASS_REAL and so on) and size, NULL: none (19.1.5.5). */
+struct fm_dtype *fm_dtype_match_size(int typeclass, int size);
+
 /*
  * Fortran's parameterized types (MPI-5.0 19.1.5.1) and pairs (6.9.4): predefined but unnamed, the
  * same object for the same arguments. *out is NULL when there is none such.
  */
-int fm_dtype_f90(int combiner, int p, int r, struct fm_dtype **out);
+int fm_dtype_f90(int combiner, int p, int r, struct fm_dtype **out); /* MPI_UNDEFINED: any */
 int fm_dtype_value_index(struct fm_dtype *value, struct fm_dtype *index, struct fm_dtype **out);
 
 /* ---------------------------------------------------------------- blocks, for dtype_*.c only */

@@ -184,7 +184,7 @@ static void check_one(uint64_t seed)
     failing = m;
     failing_seed = seed;
     expect(t->size == m->size);
-    expect(t->n_basic == (uint64_t)m->n);
+    expect(t->n_basic == m->n);
     expect(t->lb == m->lb && t->extent == m->ub - m->lb);
     expect(t->true_lb == m->true_lb && t->true_extent == m->true_ub - m->true_lb);
     expect(fm_dtype_commit(t) == 0);
