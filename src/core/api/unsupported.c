@@ -197,13 +197,7 @@
     X(MPI_Get) \
     X(MPI_Get_accumulate) \
     X(MPI_Get_accumulate_c) \
-    X(MPI_Get_address) \
     X(MPI_Get_c) \
-    X(MPI_Get_count) \
-    X(MPI_Get_count_c) \
-    X(MPI_Get_elements) \
-    X(MPI_Get_elements_c) \
-    X(MPI_Get_elements_x) \
     X(MPI_Get_hw_resource_info) \
     X(MPI_Graph_create) \
     X(MPI_Graph_get) \
@@ -296,19 +290,7 @@
     X(MPI_Neighbor_alltoallw_c) \
     X(MPI_Neighbor_alltoallw_init) \
     X(MPI_Neighbor_alltoallw_init_c) \
-    X(MPI_Op_commutative) \
-    X(MPI_Op_create) \
-    X(MPI_Op_create_c) \
-    X(MPI_Op_free) \
     X(MPI_Open_port) \
-    X(MPI_Pack) \
-    X(MPI_Pack_c) \
-    X(MPI_Pack_external) \
-    X(MPI_Pack_external_c) \
-    X(MPI_Pack_external_size) \
-    X(MPI_Pack_external_size_c) \
-    X(MPI_Pack_size) \
-    X(MPI_Pack_size_c) \
     X(MPI_Parrived) \
     X(MPI_Pready) \
     X(MPI_Pready_list) \
@@ -324,8 +306,6 @@
     X(MPI_Raccumulate_c) \
     X(MPI_Reduce_init) \
     X(MPI_Reduce_init_c) \
-    X(MPI_Reduce_local) \
-    X(MPI_Reduce_local_c) \
     X(MPI_Reduce_scatter_block_init) \
     X(MPI_Reduce_scatter_block_init_c) \
     X(MPI_Reduce_scatter_init) \
@@ -363,64 +343,7 @@
     X(MPI_Session_iflush_buffer) \
     X(MPI_Session_init) \
     X(MPI_Session_set_errhandler) \
-    X(MPI_Status_set_elements) \
-    X(MPI_Status_set_elements_c) \
-    X(MPI_Status_set_elements_x) \
     X(MPI_Topo_test) \
-    X(MPI_Type_commit) \
-    X(MPI_Type_contiguous) \
-    X(MPI_Type_contiguous_c) \
-    X(MPI_Type_create_darray) \
-    X(MPI_Type_create_darray_c) \
-    X(MPI_Type_create_f90_complex) \
-    X(MPI_Type_create_f90_integer) \
-    X(MPI_Type_create_f90_real) \
-    X(MPI_Type_create_hindexed) \
-    X(MPI_Type_create_hindexed_block) \
-    X(MPI_Type_create_hindexed_block_c) \
-    X(MPI_Type_create_hindexed_c) \
-    X(MPI_Type_create_hvector) \
-    X(MPI_Type_create_hvector_c) \
-    X(MPI_Type_create_indexed_block) \
-    X(MPI_Type_create_indexed_block_c) \
-    X(MPI_Type_create_keyval) \
-    X(MPI_Type_create_resized) \
-    X(MPI_Type_create_resized_c) \
-    X(MPI_Type_create_struct) \
-    X(MPI_Type_create_struct_c) \
-    X(MPI_Type_create_subarray) \
-    X(MPI_Type_create_subarray_c) \
-    X(MPI_Type_delete_attr) \
-    X(MPI_Type_dup) \
-    X(MPI_Type_free) \
-    X(MPI_Type_free_keyval) \
-    X(MPI_Type_get_attr) \
-    X(MPI_Type_get_contents) \
-    X(MPI_Type_get_contents_c) \
-    X(MPI_Type_get_envelope) \
-    X(MPI_Type_get_envelope_c) \
-    X(MPI_Type_get_extent) \
-    X(MPI_Type_get_extent_c) \
-    X(MPI_Type_get_extent_x) \
-    X(MPI_Type_get_name) \
-    X(MPI_Type_get_true_extent) \
-    X(MPI_Type_get_true_extent_c) \
-    X(MPI_Type_get_true_extent_x) \
-    X(MPI_Type_get_value_index) \
-    X(MPI_Type_indexed) \
-    X(MPI_Type_indexed_c) \
-    X(MPI_Type_match_size) \
-    X(MPI_Type_set_attr) \
-    X(MPI_Type_set_name) \
-    X(MPI_Type_size) \
-    X(MPI_Type_size_c) \
-    X(MPI_Type_size_x) \
-    X(MPI_Type_vector) \
-    X(MPI_Type_vector_c) \
-    X(MPI_Unpack) \
-    X(MPI_Unpack_c) \
-    X(MPI_Unpack_external) \
-    X(MPI_Unpack_external_c) \
     X(MPI_Unpublish_name) \
     X(MPI_Win_allocate) \
     X(MPI_Win_allocate_c) \
