@@ -25,9 +25,6 @@
 #define ROWS(X) \
     X(MPI_Accumulate) \
     X(MPI_Accumulate_c) \
-    X(MPI_Add_error_class) \
-    X(MPI_Add_error_code) \
-    X(MPI_Add_error_string) \
     X(MPI_Allgather_init) \
     X(MPI_Allgather_init_c) \
     X(MPI_Allgatherv_init) \
@@ -40,9 +37,6 @@
     X(MPI_Alltoallv_init_c) \
     X(MPI_Alltoallw_init) \
     X(MPI_Alltoallw_init_c) \
-    X(MPI_Attr_delete) \
-    X(MPI_Attr_get) \
-    X(MPI_Attr_put) \
     X(MPI_Barrier_init) \
     X(MPI_Bcast_init) \
     X(MPI_Bcast_init_c) \
@@ -68,26 +62,17 @@
     X(MPI_Comm_accept) \
     X(MPI_Comm_attach_buffer) \
     X(MPI_Comm_attach_buffer_c) \
-    X(MPI_Comm_call_errhandler) \
     X(MPI_Comm_connect) \
-    X(MPI_Comm_create_errhandler) \
     X(MPI_Comm_create_from_group) \
-    X(MPI_Comm_create_keyval) \
-    X(MPI_Comm_delete_attr) \
     X(MPI_Comm_detach_buffer) \
     X(MPI_Comm_detach_buffer_c) \
     X(MPI_Comm_disconnect) \
     X(MPI_Comm_flush_buffer) \
-    X(MPI_Comm_free_keyval) \
-    X(MPI_Comm_get_attr) \
-    X(MPI_Comm_get_errhandler) \
     X(MPI_Comm_get_parent) \
     X(MPI_Comm_idup) \
     X(MPI_Comm_idup_with_info) \
     X(MPI_Comm_iflush_buffer) \
     X(MPI_Comm_join) \
-    X(MPI_Comm_set_attr) \
-    X(MPI_Comm_set_errhandler) \
     X(MPI_Comm_spawn) \
     X(MPI_Comm_spawn_multiple) \
     X(MPI_Compare_and_swap) \
@@ -96,15 +81,11 @@
     X(MPI_Dist_graph_create_adjacent) \
     X(MPI_Dist_graph_neighbors) \
     X(MPI_Dist_graph_neighbors_count) \
-    X(MPI_Errhandler_free) \
-    X(MPI_Error_class) \
-    X(MPI_Error_string) \
     X(MPI_Exscan_init) \
     X(MPI_Exscan_init_c) \
     X(MPI_Fetch_and_op) \
     X(MPI_File_call_errhandler) \
     X(MPI_File_close) \
-    X(MPI_File_create_errhandler) \
     X(MPI_File_delete) \
     X(MPI_File_get_amode) \
     X(MPI_File_get_atomicity) \
@@ -241,17 +222,6 @@
     X(MPI_Ineighbor_alltoallv_c) \
     X(MPI_Ineighbor_alltoallw) \
     X(MPI_Ineighbor_alltoallw_c) \
-    X(MPI_Info_create) \
-    X(MPI_Info_create_env) \
-    X(MPI_Info_delete) \
-    X(MPI_Info_dup) \
-    X(MPI_Info_free) \
-    X(MPI_Info_get) \
-    X(MPI_Info_get_nkeys) \
-    X(MPI_Info_get_nthkey) \
-    X(MPI_Info_get_string) \
-    X(MPI_Info_get_valuelen) \
-    X(MPI_Info_set) \
     X(MPI_Intercomm_create) \
     X(MPI_Intercomm_create_from_groups) \
     X(MPI_Intercomm_merge) \
@@ -267,8 +237,6 @@
     X(MPI_Iscatter_c) \
     X(MPI_Iscatterv) \
     X(MPI_Iscatterv_c) \
-    X(MPI_Keyval_create) \
-    X(MPI_Keyval_free) \
     X(MPI_Lookup_name) \
     X(MPI_Neighbor_allgather) \
     X(MPI_Neighbor_allgather_c) \
@@ -312,9 +280,6 @@
     X(MPI_Reduce_scatter_init_c) \
     X(MPI_Register_datarep) \
     X(MPI_Register_datarep_c) \
-    X(MPI_Remove_error_class) \
-    X(MPI_Remove_error_code) \
-    X(MPI_Remove_error_string) \
     X(MPI_Rget) \
     X(MPI_Rget_accumulate) \
     X(MPI_Rget_accumulate_c) \
@@ -330,7 +295,6 @@
     X(MPI_Session_attach_buffer) \
     X(MPI_Session_attach_buffer_c) \
     X(MPI_Session_call_errhandler) \
-    X(MPI_Session_create_errhandler) \
     X(MPI_Session_detach_buffer) \
     X(MPI_Session_detach_buffer_c) \
     X(MPI_Session_finalize) \
@@ -355,7 +319,6 @@
     X(MPI_Win_create) \
     X(MPI_Win_create_c) \
     X(MPI_Win_create_dynamic) \
-    X(MPI_Win_create_errhandler) \
     X(MPI_Win_create_keyval) \
     X(MPI_Win_delete_attr) \
     X(MPI_Win_detach) \
