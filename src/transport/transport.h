@@ -150,6 +150,8 @@ struct fm_ep {
     struct fm_transport *tp;
     const struct fm_transport_ops *ops; /* == tp->ops, saves a load on the hot path */
     int peer;                           /* process index */
+    bool no_rma; /* set by connect(): this peer's memory cannot be reached although tp->has_rma;
+                    rma() answers -FM_E_UNSUPPORTED and the engine sends fragments */
 };
 
 /* What open functions are told. */
@@ -157,6 +159,7 @@ struct fm_transport_args {
     struct fm_sink sink;
     int self;         /* process index of this process */
     int n_procs;      /* processes of the job at start */
+    int n_local;      /* of them on this host; 0: not known, n_procs is taken */
     const char *tag;  /* names the job: separates jobs of one user on one host */
     bool is_one_host; /* every process of the job is on this host */
 };

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the shared-memory transport have in common.
+ *
+ * Every process owns one segment, a memfd that others map through /proc. Into it the others write
+ * what is for the owner:
+ *
+ *     0          ring_at               boxes_at   + box_stride
+ *     +----------+---------------------+----------+----------+-- --+
+ *     | header   | ring: many writers  | box 0    | box 1    | ... |
+ *     +----------+---------------------+----------+----------+-- --+
+ *      reserved at open                 each reserved when a sender claims it
+ *
+ * A pair begins to talk through the ring. After `box_after` messages the sender claims the next
+ * fast box, says so in the ring, and goes on in the box; the reader looks into a box from that
+ * word on, which keeps the order. When all boxes are taken, further pairs stay with the ring. So a
+ * process polls at most one ring and `n_boxes` boxes, and its own settings bound its memory.
+ *
+ * Sleeping. The owner announces that it is about to sleep in header.bell, orders that before its
+ * last look at ring and boxes, and sleeps on the word. A sender looks at the bell after it has
+ * published, and rings when it was announced. Each side writes its own word and then reads the
+ * other's: at least one of them must see the other's write, so both need a full barrier between
+ * the two. Two ways (fm_shm_transport.fences, told in the header):
+ * - the owner calls membarrier(2), which makes every running process of the job pass a barrier: a
+ *   sender whose look at the bell came before that point has its message visible to the owner's
+ *   last look; one that looks after it sees the announcement. The sender needs no barrier at all,
+ *   only the compiler must keep the order. For jobs with a processor for each process.
+ * - both use a fence. For jobs with more processes than processors, which sleep often, and where
+ *   membarrier is missing.
+ */
+#pragma once
+
+#include "transport/shm/shm_box.h"
+#include "transport/shm/shm_open.h"
+#include "transport/shm/shm_ring.h"
+
+#include <sys/types.h>
+
+#define FM_SHM_MAGIC   UINT64_C(0x31474d534853464d)
+#define FM_SHM_VERSION 1
+#define FM_SHM_COPIES  8   /* transfers that a process may have in progress at one time */
+#define FM_SHM_BOXES   256 /* most fast boxes of a process */
+
+/* Words of the room; rows in shm_open.c. */
+struct fm_shm_words {
+    uint64_t ring_bytes, boxes, box_cells, box_bytes, box_after; /* cvars */
+    uint64_t max_message, cma, cma_chunk, cma_help, wake;
+    uint64_t n_sent, n_sent_bytes;      /* messages handed to peers */
+    uint64_t n_received, n_recvd_bytes; /* messages delivered */
+    uint64_t n_box_sent;                /* of n_sent, through fast boxes */
+    uint64_t n_full;                    /* refused, no room at the receiver */
+    uint64_t n_boxes_claimed;           /* fast boxes that this process got at others */
+    uint64_t n_boxes_refused;           /* ... did not get */
+    uint64_t n_boxes_polled;            /* fast boxes of others here */
+    uint64_t n_cma, n_cma_bytes;        /* system calls of single copy, bytes moved by them */
+    uint64_t n_cma_transfers;           /* rma() calls that were done */
+    uint64_t n_cma_refused;             /* peers with whom single copy is forbidden */
+    uint64_t n_chunks_helped;           /* chunks of own transfers that the peer copied */
+    uint64_t n_chunks_given;            /* chunks of others' transfers copied here */
+    uint64_t n_sleeps, n_wakes;         /* bells announced; futex calls to wake a peer */
+    uint64_t segment_bytes;             /* memory of the own segment */
+    struct fathom_level n_peers;        /* endpoints */
+    uint64_t on_connected, on_box_claimed, on_cma_refused; /* events */
+};
+
+/* What the owner tells of its segment; constant after open. */
+struct fm_shm_geometry {
+    uint64_t segment_len;
+    uint64_t ring_at, ring_len;
+    uint64_t boxes_at, box_stride;
+    uint64_t box_data_len;
+    uint32_t n_boxes, box_cells;
+    uint32_t max_send;
+    uint32_t fences; /* senders must fence before they look at the bell */
+};
+
+/* A transfer whose chunks two processes may copy, in the segment of the one that started it. */
+struct fm_shm_copy {
+    /*
+     * generation:24 | number of chunks:20 | next chunk:20. Chunks are claimed by compare and swap
+     * (acq_rel) on both sides; the initiator's release store that starts a generation makes the
+     * fields below visible to a claim of that generation, and they stay until all claimed chunks
+     * are accounted for.
+     */
+    _Atomic uint64_t ticket;
+    _Atomic uint32_t
+        n_helped; /* helper's release add -> initiator's acquire load: bytes are there */
+    _Atomic uint32_t
+        n_lost; /* chunk + 1 that the helper claimed and could not copy; it then ends */
+    uint64_t initiator_addr, target_addr, len, chunk;
+    uint32_t op;    /* enum fm_rma_op, as the initiator sees it */
+    int32_t target; /* process index of the helper */
+} FM_ALIGNED(FM_CACHE_LINE);
+
+/* The beginning of a segment. */
+struct fm_shm_header {
+    uint64_t magic;
+    uint64_t nonce; /* random: says that this is the segment that the address meant */
+    struct fm_shm_geometry geometry;
+    void *base; /* where the owner has it */
+    _Atomic uint32_t
+        closed; /* owner's release at close -> acquire of a sender that finds no room */
+    _Atomic uint32_t bell FM_ALIGNED(FM_CACHE_LINE); /* 1: the owner sleeps or is about to */
+    _Atomic
+        uint32_t n_claimed FM_ALIGNED(FM_CACHE_LINE); /* boxes; relaxed add: a number, no data */
+    struct fm_shm_copy copies[FM_SHM_COPIES];
+};
+
+/* What address() publishes. */
+struct fm_shm_address {
+    uint64_t magic;
+    uint64_t nonce;
+    uint64_t segment_len;
+    uint64_t base;
+    uint32_t version;
+    int32_t pid;
+    int32_t fd;
+    int32_t reserved;
+};
+
+/* An endpoint. The first part is what a short send touches. */
+struct fm_shm_ep {
+    struct fm_ep ep; /* first */
+    struct fm_shm_end tx;
+    struct fm_shm_header *header; /* of the peer's segment */
+    bool must_fence;
+    bool is_dead; /* failed() was called; tx.box is NULL */
+    bool is_box_tried;
+    bool owns_map;      /* false: the peer is this very process */
+    bool can_help;      /* it may be asked to copy chunks */
+    uint32_t box_after; /* messages that go through the ring before a box is claimed */
+    int32_t claimed;    /* box that is ours but not yet in use, or -1 */
+    uint32_t n_refused;
+    struct fm_shm_ring *ring;
+    struct fm_shm_geometry geometry; /* checked copy: the peer's memory is not trusted twice */
+    struct fm_shm_address address;
+    uint64_t room_at; /* between reserve and commit: position in the box's data */
+    uint64_t room_span;
+    struct fm_shm_ep *next;
+    _Alignas(16) unsigned char scratch[FM_SHM_INLINE + 8];
+};
+
+/* A transfer that this process started. */
+struct fm_shm_job {
+    struct fm_rma *rma; /* NULL: free */
+    struct fm_shm_ep *ep;
+    uint32_t n_own; /* chunks copied here */
+    uint32_t generation;
+    uint32_t n_idle; /* polls in which only the helper was waited for */
+    int status;
+};
+
+/* A transfer of a peer that this process helps with. */
+struct fm_shm_help {
+    struct fm_shm_ep *ep; /* NULL: free */
+    uint32_t slot, generation;
+};
+
+struct fm_shm_transport {
+    struct fm_transport tp; /* first */
+    struct fm_shm_words *words;
+    struct fm_shm_header *header; /* of the own segment */
+    struct fm_shm_ring *ring;
+    uint64_t ring_head, ring_len;
+    unsigned n_rx, hot; /* boxes in use, and the one that had the last message */
+    bool fences;        /* see above */
+    bool is_registered; /* membarrier of others reaches this process */
+    unsigned n_jobs, n_helps;
+    uint32_t generation; /* of the last transfer */
+    size_t chunk;        /* bytes that one system call of a shared transfer copies */
+    size_t help_len;     /* bytes of a transfer from which on the peer is asked to help */
+    bool is_crowded;     /* more processes than processors: nobody is asked */
+    struct fm_shm_job jobs[FM_SHM_COPIES];
+    struct fm_shm_help helps[FM_SHM_COPIES];
+    struct fm_shm_ep *eps;
+    int self, fd;
+    struct fm_shm_geometry geometry;
+    struct fm_shm_end rx[FM_SHM_BOXES];
+};
+
+/* shm_open.c: the events of the room. */
+void fm_shm_event_connected(struct fm_shm_ep *ep);
+void fm_shm_event_box(struct fm_shm_ep *ep);
+void fm_shm_event_refused(struct fm_shm_ep *ep, int error);
+
+/* shm_open.c: reserve the memory of a box in a peer's segment and map it. False: there is none. */
+bool fm_shm_open_box(struct fm_shm_ep *ep, uint32_t box);
+
+/* shm_open.c: the peer has died or left, as far as can be told. Slow. */
+bool fm_shm_open_is_gone(struct fm_shm_ep *ep);
+
+/* shm_msg.c */
+int fm_shm_msg_send(struct fm_ep *ep, const void *head, size_t head_len, const void *body,
+                    size_t body_len);
+int fm_shm_msg_reserve(struct fm_ep *ep, size_t len, void **out_room);
+int fm_shm_msg_commit(struct fm_ep *ep, void *room, size_t len);
+int fm_shm_msg_poll(struct fm_transport *tp);
+int fm_shm_msg_arm(struct fm_transport *tp, struct fm_sleep *out_sleep);
+/* Send a message for the transport itself, of at most FM_SHM_INLINE bytes. 0 or FM_AGAIN. */
+int fm_shm_msg_send_private(struct fm_shm_ep *ep, const void *data, size_t len);
+/* The peer is gone: tell the sink once. Returns -FM_E_PEER. */
+int fm_shm_msg_fail(struct fm_shm_ep *ep, const char *why);
+
+/* shm_copy.c */
+int fm_shm_copy_rma(struct fm_ep *ep, struct fm_rma *rma);
+int fm_shm_copy_expose(struct fm_transport *tp, void *addr, size_t len, struct fm_mem *out_mem);
+void fm_shm_copy_unexpose(struct fm_transport *tp, struct fm_mem *mem);
+/* May memory of the peer be read and written? Tried once, at connect. */
+bool fm_shm_copy_probe(struct fm_shm_ep *ep);
+/* A private message came in: a peer asks for help. */
+void fm_shm_copy_asked(struct fm_shm_transport *t, const void *data, size_t len);
+/* One chunk of each transfer in progress. How many transfers ended or chunks were copied. */
+int fm_shm_copy_poll(struct fm_shm_transport *t);
+/* Bring all transfers with this endpoint to an end (NULL: all). */
+void fm_shm_copy_finish(struct fm_shm_transport *t, struct fm_shm_ep *ep);

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Single copy between processes by process_vm_readv(2) and process_vm_writev(2), on one processor
+ * or on two.
+ *
+ * A short transfer is one system call inside rma(). A long one goes chunk by chunk from poll(), so
+ * that messages flow meanwhile; and the peer, who is most often waiting in a call of its own, is
+ * asked to help. Who helps is left to the moment: both sides claim the next chunk from a ticket in
+ * the initiator's segment, so a peer that comes late or never costs nothing.
+ *
+ * What a peer says in a request for help is used only as arguments of these system calls, which the
+ * kernel checks.
+ */
+#include "transport/shm/shm.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "util/sync.h"
+
+#define N_BITS   20 /* of a number of chunks */
+#define GEN_MASK ((UINT32_C(1) << 24) - 1)
+#define N_MASK   ((UINT64_C(1) << N_BITS) - 1)
+
+/* Polls in which only the helper is waited for, between two looks whether it still lives. */
+#define IDLE_POLLS (1u << 14)
+
+/* A request for help, as it travels. */
+struct plea {
+    int32_t from;
+    uint32_t slot;
+    uint32_t generation;
+};
+
+/*
+ * Move len bytes between `here` and `there` in the process of the endpoint. 0 or a failure; part of
+ * the bytes may have moved then.
+ */
+static int copy(struct fm_shm_ep *ep, bool is_read, void *here, uint64_t there, size_t len)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)ep->ep.tp;
+    pid_t pid = ep->address.pid;
+
+    while (len) {
+        struct iovec l = {here, len}, r = {(void *)(uintptr_t)there, len}; // NOLINT
+        ssize_t n = is_read ? process_vm_readv(pid, &l, 1, &r, 1, 0)
+                            : process_vm_writev(pid, &l, 1, &r, 1, 0);
+
+        FM_STAT(t->words->n_cma++);
+        if (n <= 0) {
+            int error = n ? errno : EFAULT;
+
+            return fm_fail(error == ESRCH    ? -FM_E_PEER
+                           : error == EFAULT ? -FM_E_PROTO
+                                             : -FM_E_SYSTEM,
+                           "single copy %s process %d: %s", is_read ? "from" : "to", ep->ep.peer,
+                           strerror(error));
+        }
+        here = (char *)here + n;
+        there += (uint64_t)n;
+        len -= (size_t)n;
+        FM_STAT(t->words->n_cma_bytes += (uint64_t)n);
+    }
+    return 0;
+}
+
+bool fm_shm_copy_probe(struct fm_shm_ep *ep)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)ep->ep.tp;
+    uint64_t nonce = 0;
+    struct iovec l = {&nonce, sizeof(nonce)};
+    struct iovec r = {(char *)(uintptr_t)ep->address.base + offsetof(struct fm_shm_header, nonce),
+                      sizeof(nonce)};
+    int error = EPERM;
+
+    if (t->words->cma) {
+        if (process_vm_readv(ep->address.pid, &l, 1, &r, 1, 0) == (ssize_t)sizeof(nonce) &&
+            nonce == ep->address.nonce) {
+            return true;
+        }
+        error = errno;
+    }
+    FM_STAT(t->words->n_cma_refused++);
+    FM_STAT(if (t->words->on_cma_refused) fm_shm_event_refused(ep, error));
+    return false;
+}
+
+int fm_shm_copy_expose(struct fm_transport *tp, void *addr, size_t len, struct fm_mem *out_mem)
+{
+    *out_mem = (struct fm_mem){.addr = addr, .len = len, .rkey.addr = (uintptr_t)addr};
+    return 0;
+}
+
+void fm_shm_copy_unexpose(struct fm_transport *tp, struct fm_mem *mem)
+{
+    mem->addr = NULL; /* nothing was registered */
+}
+
+/* ---- Claiming chunks ------------------------------------------------------------------------ */
+
+static uint64_t ticket_of(uint32_t generation, uint64_t n_chunks)
+{
+    return (uint64_t)generation << 2 * N_BITS | n_chunks << N_BITS;
+}
+
+/* The next chunk of this generation, or -1 when none is left. */
+static int64_t claim(struct fm_shm_copy *c, uint32_t generation)
+{
+    uint64_t t = atomic_load_explicit(&c->ticket, memory_order_acquire);
+
+    do {
+        if (t >> 2 * N_BITS != generation || (t & N_MASK) >= (t >> N_BITS & N_MASK)) {
+            return -1;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&c->ticket, &t, t + 1, memory_order_acq_rel,
+                                                    memory_order_acquire));
+    return (int64_t)(t & N_MASK);
+}
+
+static size_t chunk_len(const struct fm_shm_copy *c, uint64_t k)
+{
+    uint64_t left = c->len - k * c->chunk;
+
+    return left < c->chunk ? left : c->chunk;
+}
+
+/* ---- The initiator -------------------------------------------------------------------------- */
+
+static int copy_own(struct fm_shm_job *job, struct fm_shm_copy *c, uint64_t k)
+{
+    uint64_t at = k * c->chunk;
+
+    return copy(job->ep, c->op == FM_RMA_GET, (char *)job->rma->local + at, c->target_addr + at,
+                chunk_len(c, k));
+}
+
+static void end(struct fm_shm_transport *t, struct fm_shm_job *job)
+{
+    struct fm_rma *rma = job->rma;
+
+    job->rma = NULL;
+    t->n_jobs--;
+    FM_STAT(t->words->n_cma_transfers++);
+    rma->done(rma, job->status);
+}
+
+/* All chunks are claimed: have they come, too? How many things happened. */
+static int settle(struct fm_shm_transport *t, struct fm_shm_job *job, struct fm_shm_copy *c)
+{
+    uint64_t n_chunks = atomic_load_explicit(&c->ticket, memory_order_relaxed) >> N_BITS & N_MASK;
+    uint32_t n_helped = atomic_load_explicit(&c->n_helped, memory_order_acquire);
+    uint32_t lost = atomic_load_explicit(&c->n_lost, memory_order_acquire);
+
+    if (lost) { /* what the helper could not copy; it does not come back */
+        int rc = copy_own(job, c, lost - 1);
+
+        job->status = job->status ? job->status : rc;
+        job->n_own++;
+        job->ep->can_help = false;
+        atomic_store_explicit(&c->n_lost, 0, memory_order_relaxed);
+    }
+    if (job->n_own + n_helped == n_chunks) {
+        FM_STAT(t->words->n_chunks_helped += n_helped);
+        end(t, job);
+        return 1;
+    }
+    if (++job->n_idle % IDLE_POLLS == 0 && fm_shm_open_is_gone(job->ep)) {
+        job->status = -FM_E_PEER;
+        fm_shm_msg_fail(job->ep, "the process has ended during a transfer");
+        end(t, job);
+        return 1;
+    }
+    return 0;
+}
+
+static int advance(struct fm_shm_transport *t, unsigned slot)
+{
+    struct fm_shm_job *job = &t->jobs[slot];
+    struct fm_shm_copy *c = &t->header->copies[slot];
+    int64_t k = claim(c, job->generation);
+
+    if (k < 0) {
+        return settle(t, job, c);
+    }
+    /* After a failure the rest is claimed, so that the helper ends too, but not copied. */
+    if (job->status == 0) {
+        job->status = copy_own(job, c, (uint64_t)k);
+    }
+    job->n_own++;
+    return 1;
+}
+
+/* Ask the peer, if it is awake; when there is no room for the question, do without. */
+static void ask(struct fm_shm_transport *t, struct fm_shm_ep *ep, unsigned slot)
+{
+    struct plea p = {.from = t->self, .slot = slot, .generation = t->jobs[slot].generation};
+
+    if (atomic_load_explicit(&ep->header->bell, memory_order_relaxed) == 0) {
+        (void)fm_shm_msg_send_private(ep, &p, sizeof(p));
+    }
+}
+
+static bool is_shared(const struct fm_shm_transport *t, const struct fm_shm_ep *ep, size_t len)
+{
+    return ep->can_help && !t->is_crowded && len >= t->help_len;
+}
+
+/* The start of a transfer that goes on in poll(). */
+static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma *rma, size_t chunk)
+{
+    struct fm_shm_job *job = NULL;
+    struct fm_shm_copy *c;
+    unsigned slot;
+
+    for (slot = 0; slot < FM_SHM_COPIES && !job; slot++) {
+        job = t->jobs[slot].rma ? NULL : &t->jobs[slot];
+    }
+    if (!job) {
+        return FM_AGAIN;
+    }
+    c = &t->header->copies[--slot];
+    while ((rma->len - 1) / chunk >=
+           N_MASK) { /* far beyond any memory that a default chunk meets */
+        chunk *= 2;
+    }
+    t->generation = (t->generation + 1) & GEN_MASK;
+    *job = (struct fm_shm_job){.rma = rma, .ep = ep, .generation = t->generation};
+    c->op = rma->op;
+    c->target = ep->ep.peer;
+    c->initiator_addr = (uintptr_t)rma->local;
+    c->target_addr = rma->remote.addr + rma->remote_at;
+    c->len = rma->len;
+    c->chunk = chunk;
+    atomic_store_explicit(&c->n_helped, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->n_lost, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->ticket, ticket_of(job->generation, (rma->len + chunk - 1) / chunk),
+                          memory_order_release); /* with the claim of a helper */
+    t->n_jobs++;
+    if (is_shared(t, ep, rma->len)) {
+        ask(t, ep, slot);
+    }
+    return 0;
+}
+
+int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
+{
+    struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
+    struct fm_shm_transport *t = (struct fm_shm_transport *)fep->tp;
+    uint64_t there = rma->remote.addr + rma->remote_at;
+    int rc;
+
+    if (fep->no_rma) {
+        return fm_fail(-FM_E_UNSUPPORTED, "single copy with process %d is forbidden here",
+                       fep->peer);
+    }
+    if (ep->is_dead) {
+        return fm_fail(-FM_E_PEER, "process %d has ended", fep->peer);
+    }
+    if (is_shared(t, ep, rma->len)) {
+        return start(t, ep, rma, t->chunk);
+    }
+    if (rma->len > 8 * t->chunk) { /* let messages flow from time to time */
+        return start(t, ep, rma, 8 * t->chunk);
+    }
+    rc = copy(ep, rma->op == FM_RMA_GET, rma->local, there, rma->len);
+    FM_STAT(t->words->n_cma_transfers++);
+    rma->done(rma, rc);
+    return 0;
+}
+
+/* ---- The helper ----------------------------------------------------------------------------- */
+
+void fm_shm_copy_asked(struct fm_shm_transport *t, const void *data, size_t len)
+{
+    struct plea p;
+    struct fm_shm_ep *ep = t->eps;
+
+    if (len != sizeof(p)) {
+        return;
+    }
+    memcpy(&p, data, sizeof(p));
+    while (ep && ep->ep.peer != p.from) {
+        ep = ep->next;
+    }
+    if (!ep || ep->ep.no_rma || p.slot >= FM_SHM_COPIES) {
+        return;
+    }
+    for (unsigned k = 0; k < FM_SHM_COPIES; k++) {
+        if (!t->helps[k].ep) {
+            t->helps[k] = (struct fm_shm_help){ep, p.slot, p.generation};
+            t->n_helps++;
+            return;
+        }
+    }
+}
+
+/* One chunk for a peer. 1, or 0 when there is none left. */
+static int help(struct fm_shm_transport *t, struct fm_shm_help *h)
+{
+    struct fm_shm_copy *c = &h->ep->header->copies[h->slot];
+    int64_t k = claim(c, h->generation);
+    uint64_t at;
+
+    if (k < 0) {
+        h->ep = NULL;
+        t->n_helps--;
+        return 0;
+    }
+    at = (uint64_t)k * c->chunk;
+    /* Seen from here a GET of the initiator is a write. A transfer that has nothing to do with this
+       process (a plea that lay here for 2^24 others) is not touched. */
+    if (c->target != t->self ||
+        copy(h->ep, c->op != FM_RMA_GET, (char *)(uintptr_t)c->target_addr + at, // NOLINT
+             c->initiator_addr + at, chunk_len(c, (uint64_t)k)) < 0) {
+        atomic_store_explicit(&c->n_lost, (uint32_t)k + 1, memory_order_release);
+        h->ep = NULL;
+        t->n_helps--;
+        return 0;
+    }
+    atomic_fetch_add_explicit(&c->n_helped, 1, memory_order_release);
+    FM_STAT(t->words->n_chunks_given++);
+    return 1;
+}
+
+/* ---- Progress ------------------------------------------------------------------------------- */
+
+int fm_shm_copy_poll(struct fm_shm_transport *t)
+{
+    int n = 0;
+
+    for (unsigned k = 0; k < FM_SHM_COPIES; k++) {
+        n += t->jobs[k].rma ? advance(t, k) : 0;
+        n += t->helps[k].ep ? help(t, &t->helps[k]) : 0;
+    }
+    return n;
+}
+
+void fm_shm_copy_finish(struct fm_shm_transport *t, struct fm_shm_ep *ep)
+{
+    for (unsigned k = 0; k < FM_SHM_COPIES; k++) {
+        while (t->jobs[k].rma && (!ep || t->jobs[k].ep == ep)) {
+            if (advance(t, k) == 0) {
+                fm_cpu_relax();
+            }
+        }
+        while (t->helps[k].ep && (!ep || t->helps[k].ep == ep)) {
+            help(t, &t->helps[k]);
+        }
+    }
+}

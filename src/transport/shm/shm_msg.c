@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sending and polling. A short message to a peer with a fast box is the straight line through
+ * fm_shm_msg_send() and poll_box(); everything else branches off. Which atomics pair with which is
+ * told in shm_box.h, shm_ring.h and, for the bell, shm.h.
+ */
+#include "transport/shm/shm.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Messages taken from one box, or from the ring, in one poll. */
+#define BURST 32
+
+/* Refusals between two looks whether the peer still lives. */
+#define REFUSALS (1u << 14)
+
+static inline struct fm_shm_transport *transport_of(const struct fm_shm_ep *ep)
+{
+    return (struct fm_shm_transport *)ep->ep.tp;
+}
+
+/* At most 64 bytes, without a call. */
+FM_INLINE void copy_short(unsigned char *to, const unsigned char *from, size_t n)
+{
+    if (n >= 16) {
+        for (size_t k = 0; k + 16 < n; k += 16) {
+            memcpy(to + k, from + k, 16);
+        }
+        memcpy(to + n - 16, from + n - 16, 16);
+    } else if (n >= 8) {
+        for (size_t k = 0; k + 8 < n; k += 8) {
+            memcpy(to + k, from + k, 8);
+        }
+        memcpy(to + n - 8, from + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + n - 4, from + n - 4, 4);
+    } else {
+        for (size_t k = 0; k < n; k++) {
+            to[k] = from[k];
+        }
+    }
+}
+
+/* ---- The bell ------------------------------------------------------------------------------- */
+
+FM_COLD static void wake(struct fm_shm_ep *ep)
+{
+    _Atomic uint32_t *bell = &ep->header->bell;
+
+    /* Only one of many senders calls the kernel. Pairs with the relaxed store in arm(): the futex
+       orders the rest. */
+    if (atomic_exchange_explicit(bell, 0, memory_order_acq_rel)) {
+        syscall(SYS_futex, bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        FM_STAT(transport_of(ep)->words->n_wakes++);
+    }
+}
+
+/* After a message was published. See "Sleeping" in shm.h. */
+FM_INLINE void ring_bell(struct fm_shm_ep *ep)
+{
+    if (FM_UNLIKELY(ep->must_fence)) {
+        atomic_thread_fence(memory_order_seq_cst); /* with the fence in announce() */
+    } else {
+        atomic_signal_fence(memory_order_seq_cst); /* with membarrier(2) in announce() */
+    }
+    if (FM_UNLIKELY(atomic_load_explicit(&ep->header->bell, memory_order_relaxed))) {
+        wake(ep);
+    }
+}
+
+/*
+ * Say that we are about to sleep; after that, look a last time. Nobody but a sender takes it back:
+ * another thread of this process may be asleep on the word. A bell that is still set when we are
+ * awake costs the next sender one call.
+ */
+static void announce(struct fm_shm_transport *t)
+{
+    atomic_store_explicit(&t->header->bell, 1, memory_order_relaxed);
+    if (t->fences || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) < 0) {
+        atomic_thread_fence(memory_order_seq_cst); /* with the fence in ring_bell() */
+    }
+}
+
+static bool has_work(struct fm_shm_transport *t)
+{
+    uint64_t span;
+    uint32_t len, kind;
+
+    for (unsigned k = 0; k < t->n_rx; k++) {
+        if (fm_shm_box_peek(&t->rx[k], &len)) {
+            return true;
+        }
+    }
+    return fm_shm_ring_peek(t->ring, t->ring_len, t->ring_head, &span, &kind) != NULL;
+}
+
+int fm_shm_msg_arm(struct fm_transport *tp, struct fm_sleep *out_sleep)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)tp;
+
+    if (t->n_jobs || t->n_helps || has_work(t)) {
+        return FM_AGAIN;
+    }
+    announce(t);
+    if (has_work(t)) {
+        return FM_AGAIN;
+    }
+    FM_STAT(t->words->n_sleeps++);
+    *out_sleep = (struct fm_sleep){.fd = -1, .word = &t->header->bell, .seen = 1};
+    return 0;
+}
+
+/* ---- Sending -------------------------------------------------------------------------------- */
+
+int fm_shm_msg_fail(struct fm_shm_ep *ep, const char *why)
+{
+    struct fm_shm_transport *t = transport_of(ep);
+
+    if (!ep->is_dead) {
+        ep->is_dead = true;
+        ep->tx.box = NULL;
+        t->tp.sink.failed(t->tp.sink.ctx, ep->ep.peer, why);
+    }
+    return fm_fail(-FM_E_PEER, "%s", why);
+}
+
+/* The receiver has no room. From time to time ask whether it will ever have. */
+FM_COLD static int full(struct fm_shm_ep *ep)
+{
+    FM_STAT(transport_of(ep)->words->n_full++);
+    if (++ep->n_refused % REFUSALS == 0 && fm_shm_open_is_gone(ep)) {
+        return fm_shm_msg_fail(ep, "the process has ended");
+    }
+    return FM_AGAIN;
+}
+
+FM_INLINE void count_sent(struct fm_shm_ep *ep, size_t len)
+{
+    FM_STAT(transport_of(ep)->words->n_sent++);
+    FM_STAT(transport_of(ep)->words->n_sent_bytes += len);
+}
+
+/*
+ * Claim a fast box: 0 when there will be none, or when it is in use from now on; FM_AGAIN while
+ * there is no room to say so. A claimed box is never given back; its peer polls nothing for it
+ * until it is told.
+ */
+FM_COLD static int claim_box(struct fm_shm_ep *ep)
+{
+    struct fm_shm_transport *t = transport_of(ep);
+    struct fm_shm_unit *u;
+    const struct fm_shm_geometry *g = &ep->geometry;
+
+    if (ep->claimed < 0) {
+        uint32_t box = atomic_load_explicit(&ep->header->n_claimed, memory_order_relaxed);
+
+        if (box < g->n_boxes) { /* else do not count on for ever */
+            box = atomic_fetch_add_explicit(&ep->header->n_claimed, 1, memory_order_relaxed);
+        }
+        if (box >= g->n_boxes || !fm_shm_open_box(ep, box)) {
+            FM_STAT(t->words->n_boxes_refused++);
+            ep->is_box_tried = true;
+            return 0;
+        }
+        ep->claimed = (int32_t)box;
+    }
+    u = fm_shm_ring_take(ep->ring, g->ring_len, 0);
+    if (!u) {
+        return FM_AGAIN;
+    }
+    u->len = (uint64_t)ep->claimed;
+    fm_shm_ring_publish(u, fm_shm_ring_span(0), FM_SHM_BOX);
+    fm_shm_box_attach(&ep->tx,
+                      (char *)ep->header + g->boxes_at + (uint64_t)ep->claimed * g->box_stride,
+                      g->box_cells, g->box_data_len);
+    ep->is_box_tried = true;
+    FM_STAT(t->words->n_boxes_claimed++);
+    FM_STAT(if (t->words->on_box_claimed) fm_shm_event_box(ep));
+    return 0;
+}
+
+/* Has this pair talked enough to deserve a box? */
+FM_INLINE bool wants_box(struct fm_shm_ep *ep)
+{
+    if (ep->box_after) {
+        ep->box_after--;
+        return false;
+    }
+    return !ep->is_box_tried;
+}
+
+static int send_ring(struct fm_shm_ep *ep, const void *head, size_t head_len, const void *body,
+                     size_t body_len, enum fm_shm_kind kind)
+{
+    size_t len = head_len + body_len;
+    struct fm_shm_unit *u;
+
+    if (ep->is_dead) {
+        return fm_fail(-FM_E_PEER, "the process has ended");
+    }
+    u = fm_shm_ring_take(ep->ring, ep->geometry.ring_len, len);
+    if (!u) {
+        return full(ep);
+    }
+    u->len = len;
+    memcpy(u->data, head, head_len);
+    if (body_len) {
+        memcpy(u->data + head_len, body, body_len);
+    }
+    fm_shm_ring_publish(u, fm_shm_ring_span(len), kind);
+    ring_bell(ep);
+    return 0;
+}
+
+/* A body that does not fit into a cell. */
+static int send_data(struct fm_shm_ep *ep, const void *head, size_t head_len, const void *body,
+                     size_t body_len)
+{
+    struct fm_shm_cell *cell = fm_shm_box_cell(&ep->tx);
+    size_t len = head_len + body_len;
+    uint64_t at;
+    char *room = cell ? fm_shm_box_room(&ep->tx, len, &at) : NULL;
+
+    if (FM_UNLIKELY(!room)) {
+        return full(ep);
+    }
+    memcpy(room, head, head_len);
+    memcpy(room + head_len, body, body_len);
+    fm_shm_box_publish_data(&ep->tx, cell, at, (uint32_t)len);
+    FM_STAT(transport_of(ep)->words->n_box_sent++);
+    count_sent(ep, len);
+    ring_bell(ep);
+    return 0;
+}
+
+/* Not the straight line: long, or no box (yet). */
+static __attribute__((noinline)) int send_other(struct fm_shm_ep *ep, const void *head,
+                                                size_t head_len, const void *body, size_t body_len)
+{
+    int rc;
+
+    if (head_len + body_len > ep->ep.tp->max_send) {
+        return fm_fail(-FM_E_INVAL, "a message of %zu bytes is beyond shm_max_message (%zu)",
+                       head_len + body_len, ep->ep.tp->max_send);
+    }
+    if (!ep->tx.box && wants_box(ep) && !ep->is_dead && claim_box(ep)) {
+        return full(ep);
+    }
+    if (ep->tx.box) {
+        return head_len + body_len > FM_SHM_INLINE
+                   ? send_data(ep, head, head_len, body, body_len)
+                   : fm_shm_msg_send(&ep->ep, head, head_len, body, body_len);
+    }
+    rc = send_ring(ep, head, head_len, body, body_len, FM_SHM_MESSAGE);
+    if (rc == 0) {
+        count_sent(ep, head_len + body_len);
+    }
+    return rc;
+}
+
+int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const void *body,
+                    size_t body_len)
+{
+    struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
+    size_t len = head_len + body_len;
+    struct fm_shm_cell *cell;
+
+    if (FM_UNLIKELY(len > FM_SHM_INLINE || !ep->tx.box)) {
+        return send_other(ep, head, head_len, body, body_len);
+    }
+    cell = fm_shm_box_cell(&ep->tx);
+    if (FM_UNLIKELY(!cell)) {
+        return full(ep);
+    }
+    copy_short(cell->data, head, head_len);
+    copy_short(cell->data + head_len, body, body_len);
+    fm_shm_box_publish(&ep->tx, cell, (uint32_t)len);
+    FM_STAT(transport_of(ep)->words->n_box_sent++);
+    count_sent(ep, len);
+    ring_bell(ep);
+    return 0;
+}
+
+int fm_shm_msg_send_private(struct fm_shm_ep *ep, const void *data, size_t len)
+{
+    struct fm_shm_cell *cell;
+
+    if (!ep->tx.box) {
+        return send_ring(ep, data, len, NULL, 0, FM_SHM_PRIVATE);
+    }
+    cell = fm_shm_box_cell(&ep->tx);
+    if (!cell) {
+        return full(ep);
+    }
+    copy_short(cell->data, data, len);
+    fm_shm_box_publish(&ep->tx, cell, (uint32_t)len | FM_SHM_INTERNAL);
+    ring_bell(ep);
+    return 0;
+}
+
+/*
+ * The room is the scratch of the endpoint (short messages with a box), the data part of the box,
+ * or a span of the ring; commit() tells them apart by its address and tx.box, which does not change
+ * in between.
+ */
+int fm_shm_msg_reserve(struct fm_ep *fep, size_t len, void **out_room)
+{
+    struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
+    struct fm_shm_unit *u;
+    char *room;
+
+    if (FM_UNLIKELY(len > fep->tp->max_send)) {
+        return fm_fail(-FM_E_INVAL, "a message of %zu bytes is beyond shm_max_message (%zu)", len,
+                       fep->tp->max_send);
+    }
+    if (ep->is_dead) {
+        return fm_fail(-FM_E_PEER, "the process has ended");
+    }
+    if (!ep->tx.box && wants_box(ep) && claim_box(ep)) {
+        return full(ep);
+    }
+    if (ep->tx.box) {
+        room = !fm_shm_box_cell(&ep->tx) ? NULL
+               : len <= FM_SHM_INLINE    ? (char *)ep->scratch
+                                         : fm_shm_box_room(&ep->tx, len, &ep->room_at);
+        if (!room) {
+            return full(ep);
+        }
+        *out_room = room;
+        return 0;
+    }
+    u = fm_shm_ring_take(ep->ring, ep->geometry.ring_len, len);
+    if (!u) {
+        return full(ep);
+    }
+    ep->room_span = fm_shm_ring_span(len);
+    *out_room = u->data;
+    return 0;
+}
+
+int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
+{
+    struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
+    struct fm_shm_unit *u;
+
+    if (room == ep->scratch) {
+        return len ? fm_shm_msg_send(fep, room, len, NULL, 0) : 0;
+    }
+    if (!ep->tx.box) {
+        u = fm_container_of(room, struct fm_shm_unit, data);
+        u->len = len;
+        fm_shm_ring_publish(u, ep->room_span, len ? FM_SHM_MESSAGE : FM_SHM_SKIP);
+    } else if (len <= FM_SHM_INLINE) { /* became short: a box knows those by their length */
+        return len ? fm_shm_msg_send(fep, room, len, NULL, 0) : 0;
+    } else {
+        fm_shm_box_publish_data(&ep->tx, fm_shm_box_cell(&ep->tx), ep->room_at, (uint32_t)len);
+        FM_STAT(transport_of(ep)->words->n_box_sent++);
+    }
+    if (len) {
+        count_sent(ep, len);
+    }
+    ring_bell(ep);
+    return 0;
+}
+
+/* ---- Polling -------------------------------------------------------------------------------- */
+
+FM_COLD static int broken(const char *what)
+{
+    return fm_fail(-FM_E_PROTO, "shared memory holds what no peer writes (%s)", what);
+}
+
+FM_INLINE void deliver(struct fm_shm_transport *t, const void *data, size_t len)
+{
+    FM_STAT(t->words->n_received++);
+    FM_STAT(t->words->n_recvd_bytes += len);
+    t->tp.sink.deliver(t->tp.sink.ctx, data, len);
+}
+
+/* Rare or long messages of a box. 0 or a failure. */
+static int take_other(struct fm_shm_transport *t, struct fm_shm_end *rx,
+                      const struct fm_shm_cell *cell, uint32_t len)
+{
+    const char *data;
+
+    if (FM_UNLIKELY(len & FM_SHM_INTERNAL)) {
+        len &= ~FM_SHM_INTERNAL;
+        fm_shm_copy_asked(t, cell->data, len <= FM_SHM_INLINE ? len : 0);
+        return 0;
+    }
+    data = fm_shm_box_data(rx, cell, len);
+    if (FM_UNLIKELY(!data)) {
+        return broken("a length in a fast box");
+    }
+    deliver(t, data, len);
+    return 0;
+}
+
+FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
+{
+    struct fm_shm_end *rx = &t->rx[k];
+    struct fm_shm_cell *cell;
+    uint32_t len;
+    int n = 0;
+
+    while (n < BURST && (cell = fm_shm_box_peek(rx, &len))) {
+        if (FM_LIKELY(len <= FM_SHM_INLINE)) {
+            deliver(t, cell->data, len);
+        } else if (take_other(t, rx, cell, len) < 0) {
+            return -FM_E_PROTO;
+        }
+        fm_shm_box_advance(rx);
+        n++;
+    }
+    if (n) {
+        fm_shm_box_release(rx);
+        t->hot = k;
+    }
+    return n;
+}
+
+/* A sender goes on in a box of its own. */
+FM_COLD static int begin_box(struct fm_shm_transport *t, uint64_t box)
+{
+    const struct fm_shm_geometry *g = &t->geometry;
+
+    if (box >= g->n_boxes || t->n_rx >= g->n_boxes) {
+        return broken("the number of a fast box");
+    }
+    fm_shm_box_attach(&t->rx[t->n_rx], (char *)t->header + g->boxes_at + box * g->box_stride,
+                      g->box_cells, g->box_data_len);
+    t->n_rx++;
+    t->words->segment_bytes += g->box_stride;
+    FM_STAT(t->words->n_boxes_polled = t->n_rx);
+    return 0;
+}
+
+static int take_span(struct fm_shm_transport *t, const struct fm_shm_unit *u, uint64_t span,
+                     uint32_t kind)
+{
+    if (span > t->ring_len - (t->ring_head & (t->ring_len - 1)) || span % FM_CACHE_LINE ||
+        span == 0 || (kind != FM_SHM_BOX && kind != FM_SHM_SKIP && u->len > span - 16)) {
+        return broken("a length in the ring");
+    }
+    switch (kind) {
+    case FM_SHM_MESSAGE:
+        deliver(t, u->data, u->len);
+        return 0;
+    case FM_SHM_SKIP:
+        return 0;
+    case FM_SHM_BOX:
+        return begin_box(t, u->len);
+    case FM_SHM_PRIVATE:
+        fm_shm_copy_asked(t, u->data, u->len);
+        return 0;
+    default:
+        return broken("a kind in the ring");
+    }
+}
+
+static __attribute__((noinline)) int poll_ring(struct fm_shm_transport *t)
+{
+    const struct fm_shm_unit *u;
+    uint64_t span;
+    uint32_t kind;
+    int n = 0;
+
+    while (n < BURST &&
+           (u = fm_shm_ring_peek(t->ring, t->ring_len, t->ring_head, &span, &kind)) != NULL) {
+        int rc = take_span(t, u, span, kind);
+
+        if (rc < 0) {
+            return rc;
+        }
+        t->ring_head = fm_shm_ring_advance(t->ring, t->ring_len, t->ring_head, span);
+        n++;
+    }
+    return n;
+}
+
+/* The boxes from the hot one on, once around. */
+FM_INLINE int poll_boxes(struct fm_shm_transport *t)
+{
+    unsigned n_rx = t->n_rx, k = t->hot;
+    int n = 0;
+
+    for (unsigned i = 0; i < n_rx; i++) {
+        int rc = poll_box(t, k);
+
+        if (FM_UNLIKELY(rc < 0)) {
+            return rc;
+        }
+        n += rc;
+        k = k + 1 < n_rx ? k + 1 : 0;
+    }
+    return n;
+}
+
+int fm_shm_msg_poll(struct fm_transport *tp)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)tp;
+    uint64_t span;
+    uint32_t kind;
+    int n, rc;
+
+    n = poll_boxes(t);
+    if (FM_UNLIKELY(fm_shm_ring_peek(t->ring, t->ring_len, t->ring_head, &span, &kind) != NULL) &&
+        n >= 0) {
+        rc = poll_ring(t);
+        n = rc < 0 ? rc : n + rc;
+    }
+    if (FM_UNLIKELY(t->n_jobs | t->n_helps) && n >= 0) {
+        n += fm_shm_copy_poll(t);
+    }
+    return n;
+}

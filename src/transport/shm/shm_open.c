@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The variables of the shared-memory transport, its segment, and how peers find it.
+ *
+ * A peer opens /proc/<pid>/fd/<fd> of the owner, which the kernel allows to the same user, and
+ * compares a random number in what it mapped with the one in the address: a pid of another
+ * namespace or a reused one is thereby told from the right one; the peer is then left to another
+ * transport. Nothing has a name in a file system, so nothing is left when all are killed.
+ */
+#include "transport/shm/shm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/sync.h"
+
+#define AT(member) offsetof(struct fm_shm_words, member)
+
+enum { WAKE_AUTO, WAKE_FENCE, WAKE_MEMBARRIER };
+
+static const struct fathom_enum_item wake_items[] = {
+    {WAKE_AUTO, "auto"}, {WAKE_FENCE, "fence"}, {WAKE_MEMBARRIER, "membarrier"}};
+static const struct fathom_enum wake_enum = {"shm_wake", wake_items, FM_ARRAY_LEN(wake_items)};
+
+#define CVAR(name_, word_, def_, min_, max_, unit_, scope_, desc_)                                 \
+    {                                                                                              \
+        .name = name_, .type = FATHOM_INT, .scope = scope_, .verbosity = FATHOM_TUNER_DETAIL,      \
+        .at = AT(word_), .def = def_, .min = min_, .max = max_, .unit = unit_,                     \
+        .fixed_after_init = true, .desc = desc_                                                    \
+    }
+
+static const struct fathom_cvar cvars[] = {
+    CVAR("shm_ring_bytes", ring_bytes, 128 << 10, 32 << 10, 64 << 20, "bytes", FATHOM_SCOPE_ALL_EQ,
+         "Size of the ring in which a process takes messages of all who have no fast box with it; "
+         "raise it for jobs in which very many processes send to one."),
+    CVAR("shm_boxes", boxes, 16, 0, FM_SHM_BOXES, NULL, FATHOM_SCOPE_LOCAL,
+         "Senders that may have a fast box at this process; raise it when more neighbours than "
+         "that talk all the time, at the price of memory and of slower polling."),
+    CVAR("shm_box_cells", box_cells, 256, 4, 1 << 16, "messages", FATHOM_SCOPE_LOCAL,
+         "Messages that a fast box holds; raise it when bursts of short messages find no room "
+         "(shm_no_room)."),
+    CVAR("shm_box_bytes", box_bytes, 128 << 10, 32 << 10, 64 << 20, "bytes", FATHOM_SCOPE_ALL_EQ,
+         "Room of a fast box for messages that are longer than 56 bytes; raise it when medium "
+         "messages find no room."),
+    CVAR("shm_box_after", box_after, 8, 0, 1 << 30, "messages", FATHOM_SCOPE_LOCAL,
+         "Messages to a peer after which a fast box is claimed there; 0 claims it with the first."),
+    CVAR("shm_max_message", max_message, 16 << 10, 4 << 10, 1 << 20, "bytes", FATHOM_SCOPE_ALL_EQ,
+         "Longest piece that goes through shared memory as one message; longer ones are cut into "
+         "pieces of this size, so that both sides copy at the same time."),
+    CVAR("shm_cma", cma, 1, 0, 1, NULL, FATHOM_SCOPE_ALL,
+         "Whether long messages are copied straight between the processes (process_vm_readv); 0 "
+         "sends them in pieces through shared memory."),
+    CVAR("shm_cma_chunk", cma_chunk, 128 << 10, 4 << 10, 64 << 20, "bytes", FATHOM_SCOPE_LOCAL,
+         "Piece that one system call copies when both processes copy; smaller pieces share the "
+         "work more evenly, larger ones cost fewer calls."),
+    CVAR("shm_cma_help", cma_help, 64 << 10, 0, INT32_MAX, "bytes", FATHOM_SCOPE_LOCAL,
+         "Length from which on the peer is asked to copy a part; 0 never asks, for peers that "
+         "have better things to do with their processor."),
+    {.name = "shm_wake",
+     .type = FATHOM_INT,
+     .scope = FATHOM_SCOPE_ALL,
+     .verbosity = FATHOM_DEV_DETAIL,
+     .items = &wake_enum,
+     .at = AT(wake),
+     .def = WAKE_AUTO,
+     .min = WAKE_AUTO,
+     .max = WAKE_MEMBARRIER,
+     .fixed_after_init = true,
+     .desc = "Who pays for sleeping without lost wake-ups: each message (fence) or the one who "
+             "goes to sleep (membarrier); auto takes fence with more processes than processors."},
+};
+
+#define PVAR(name_, word_, class_, unit_, desc_)                                                   \
+    {                                                                                              \
+        .name = name_, .klass = class_, .unit = unit_, .at = AT(word_), .desc = desc_              \
+    }
+
+static const struct fathom_pvar pvars[] = {
+    PVAR("shm_sent", n_sent, FATHOM_COUNTER, "messages", "Messages put into peers' memory."),
+    PVAR("shm_sent_bytes", n_sent_bytes, FATHOM_COUNTER, "bytes",
+         "Bytes of these messages, headers of the engine included."),
+    PVAR("shm_received", n_received, FATHOM_COUNTER, "messages", "Messages taken from peers."),
+    PVAR("shm_received_bytes", n_recvd_bytes, FATHOM_COUNTER, "bytes",
+         "Bytes of these messages, headers of the engine included."),
+    PVAR("shm_box_sent", n_box_sent, FATHOM_COUNTER, "messages",
+         "Of shm_sent, messages that went through a fast box."),
+    PVAR("shm_no_room", n_full, FATHOM_COUNTER, "times",
+         "Sends that found the receiver's memory full and were tried again."),
+    PVAR("shm_boxes_claimed", n_boxes_claimed, FATHOM_COUNTER, "peers",
+         "Peers at which this process has a fast box."),
+    PVAR("shm_boxes_refused", n_boxes_refused, FATHOM_COUNTER, "peers",
+         "Peers at which it got none, because all were taken or memory was short."),
+    PVAR("shm_boxes_polled", n_boxes_polled, FATHOM_LEVEL, "peers",
+         "Peers that have a fast box at this process."),
+    PVAR("shm_copies", n_cma_transfers, FATHOM_COUNTER, "transfers",
+         "Transfers by single copy that this process started and that have ended."),
+    PVAR("shm_copy_calls", n_cma, FATHOM_COUNTER, "calls",
+         "System calls of single copy made by this process, for itself and for peers."),
+    PVAR("shm_copy_bytes", n_cma_bytes, FATHOM_COUNTER, "bytes", "Bytes that these calls moved."),
+    PVAR("shm_copies_forbidden", n_cma_refused, FATHOM_COUNTER, "peers",
+         "Peers whose memory the system, a container or shm_cma does not let this process copy."),
+    PVAR("shm_chunks_helped", n_chunks_helped, FATHOM_COUNTER, "chunks",
+         "Chunks of this process's transfers that the peer has copied."),
+    PVAR("shm_chunks_given", n_chunks_given, FATHOM_COUNTER, "chunks",
+         "Chunks of peers' transfers that this process has copied."),
+    PVAR("shm_sleeps", n_sleeps, FATHOM_COUNTER, "times",
+         "Times that this process found nothing and announced that it goes to sleep."),
+    PVAR("shm_wakes", n_wakes, FATHOM_COUNTER, "times",
+         "Times that a message of this process had to wake its receiver."),
+    PVAR("shm_segment_bytes", segment_bytes, FATHOM_LEVEL, "bytes",
+         "Shared memory in use for messages to this process."),
+    {.name = "shm_peers",
+     .klass = FATHOM_LEVEL,
+     .unit = "peers",
+     .is_level = true,
+     .at = AT(n_peers),
+     .desc = "Peers whose memory is attached."},
+    {.name = "shm_peers_high",
+     .klass = FATHOM_HIGHWATERMARK,
+     .unit = "peers",
+     .at = AT(n_peers),
+     .desc = "Most peers whose memory was attached at one time."},
+};
+
+static const struct fathom_event_item connected_items[] = {
+    {"peer", "Process index of the peer.", FATHOM_INT, NULL},
+    {"can_copy", "1 when its memory may be copied by system call.", FATHOM_INT, NULL},
+};
+static const struct fathom_event_item box_items[] = {
+    {"peer", "Process index of the peer.", FATHOM_INT, NULL},
+    {"box", "Number of the fast box at the peer.", FATHOM_INT, NULL},
+};
+static const struct fathom_event_item refused_items[] = {
+    {"peer", "Process index of the peer.", FATHOM_INT, NULL},
+    {"errno", "Why, as a number of the system.", FATHOM_INT, NULL},
+};
+
+enum { EV_CONNECTED, EV_BOX, EV_REFUSED };
+
+static const struct fathom_event events[] = {
+    [EV_CONNECTED] = {.name = "shm_connected",
+                      .verbosity = FATHOM_USER_DETAIL,
+                      .at = AT(on_connected),
+                      .data = connected_items,
+                      .n_data = FM_ARRAY_LEN(connected_items),
+                      .desc = "The memory of a peer was attached."},
+    [EV_BOX] = {.name = "shm_box_claimed",
+                .verbosity = FATHOM_TUNER_DETAIL,
+                .at = AT(on_box_claimed),
+                .data = box_items,
+                .n_data = FM_ARRAY_LEN(box_items),
+                .desc = "This process goes on in a fast box at a peer."},
+    [EV_REFUSED] = {.name = "shm_copy_forbidden",
+                    .verbosity = FATHOM_USER_DETAIL,
+                    .at = AT(on_cma_refused),
+                    .data = refused_items,
+                    .n_data = FM_ARRAY_LEN(refused_items),
+                    .desc = "Single copy with a peer is not possible; long messages go in pieces."},
+};
+
+static const struct fathom_category categories[] = {
+    {"shm", "Shared memory between processes of one host.", NULL}};
+
+const struct fathom_table fm_shm_vars = {
+    .room = "shm",
+    .block_len = sizeof(struct fm_shm_words),
+    .cvars = cvars,
+    .n_cvars = FM_ARRAY_LEN(cvars),
+    .pvars = pvars,
+    .n_pvars = FM_ARRAY_LEN(pvars),
+    .events = events,
+    .n_events = FM_ARRAY_LEN(events),
+    .categories = categories,
+    .n_categories = FM_ARRAY_LEN(categories),
+};
+
+void fm_shm_event_connected(struct fm_shm_ep *ep)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)ep->ep.tp;
+    uint64_t values[] = {(uint64_t)ep->ep.peer, !ep->ep.no_rma};
+
+    fathom_mpit_emit(&events[EV_CONNECTED], t->words, NULL, values);
+}
+
+void fm_shm_event_box(struct fm_shm_ep *ep)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)ep->ep.tp;
+    uint64_t values[] = {(uint64_t)ep->ep.peer, (uint64_t)ep->claimed};
+
+    fathom_mpit_emit(&events[EV_BOX], t->words, NULL, values);
+}
+
+void fm_shm_event_refused(struct fm_shm_ep *ep, int error)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)ep->ep.tp;
+    uint64_t values[] = {(uint64_t)ep->ep.peer, (uint64_t)error};
+
+    fathom_mpit_emit(&events[EV_REFUSED], t->words, NULL, values);
+}
+
+/* ---- The own segment ------------------------------------------------------------------------ */
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static uint64_t power_of_two(uint64_t n)
+{
+    uint64_t p = 1;
+
+    while (p < n) {
+        p *= 2;
+    }
+    return p;
+}
+
+/* Sizes as the control variables want them, made to fit each other. */
+static struct fm_shm_geometry plan(const struct fm_shm_words *w)
+{
+    struct fm_shm_geometry g = {.n_boxes = (uint32_t)w->boxes,
+                                .box_cells = (uint32_t)power_of_two(w->box_cells),
+                                .max_send = (uint32_t)round_up(w->max_message, FM_CACHE_LINE)};
+
+    /* Half of a ring, and of a box's data, must hold the longest message: neither wraps. */
+    g.ring_len = power_of_two(w->ring_bytes);
+    g.box_data_len = power_of_two(w->box_bytes);
+    while (g.ring_len < 4 * (uint64_t)g.max_send) {
+        g.ring_len *= 2;
+    }
+    while (g.box_data_len < 4 * (uint64_t)g.max_send) {
+        g.box_data_len *= 2;
+    }
+    g.ring_at = round_up(sizeof(struct fm_shm_header), FM_CACHE_LINE);
+    g.boxes_at = round_up(g.ring_at + sizeof(struct fm_shm_ring) + g.ring_len, 4096);
+    g.box_stride = round_up(fm_shm_box_size(g.box_cells, g.box_data_len), 4096);
+    g.segment_len = g.boxes_at + g.n_boxes * g.box_stride;
+    return g;
+}
+
+/* A memory file of the whole length, of which the part without boxes is reserved. */
+static int make_file(const struct fm_shm_geometry *g)
+{
+    int fd = memfd_create("fathom", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int error;
+
+    if (fd < 0) {
+        return fm_fail(-FM_E_SYSTEM, "no memory file for shared memory: %s", strerror(errno));
+    }
+    error = ftruncate(fd, (off_t)g->segment_len) < 0 ? errno : 0;
+    error = error ? error : posix_fallocate(fd, 0, (off_t)g->boxes_at);
+    if (error) {
+        close(fd);
+        return fm_fail(-FM_E_NOMEM, "no %llu bytes of shared memory: %s",
+                       (unsigned long long)g->boxes_at, strerror(error));
+    }
+    /* Nobody can take mapped memory away under the feet of another (SIGBUS). */
+    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+    return fd;
+}
+
+static int make_segment(struct fm_shm_transport *t)
+{
+    struct fm_shm_header *h;
+
+    t->geometry = plan(t->words);
+    t->geometry.fences = t->fences;
+    t->fd = make_file(&t->geometry);
+    if (t->fd < 0) {
+        return t->fd;
+    }
+    h = mmap(NULL, t->geometry.segment_len, PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
+    if (h == MAP_FAILED) {
+        close(t->fd);
+        return fm_fail(-FM_E_NOMEM, "cannot map shared memory: %s", strerror(errno));
+    }
+    h->magic = FM_SHM_MAGIC;
+    h->geometry = t->geometry;
+    h->base = h;
+    if (getrandom(&h->nonce, sizeof(h->nonce), GRND_NONBLOCK) != (ssize_t)sizeof(h->nonce)) {
+        h->nonce = fm_now_ns() ^ (uint64_t)getpid() << 40; /* early in boot: a guess will do */
+    }
+    t->header = h;
+    t->ring = (struct fm_shm_ring *)((char *)h + t->geometry.ring_at);
+    t->ring_len = t->geometry.ring_len;
+    t->words->segment_bytes = t->geometry.boxes_at;
+    return 0;
+}
+
+/* How sleepers and senders agree; see "Sleeping" in shm.h. */
+static void choose_barrier(struct fm_shm_transport *t, int n_local)
+{
+    long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    t->is_crowded = n_local > n_cpus;
+    t->is_registered = t->words->wake != WAKE_FENCE &&
+                       syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+    t->fences = !t->is_registered || (t->words->wake == WAKE_AUTO && t->is_crowded);
+}
+
+/* ---- Peers ---------------------------------------------------------------------------------- */
+
+static int shm_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)tp;
+    struct fm_shm_address a = {.magic = FM_SHM_MAGIC,
+                               .nonce = t->header->nonce,
+                               .segment_len = t->geometry.segment_len,
+                               .base = (uintptr_t)t->header,
+                               .version = FM_SHM_VERSION,
+                               .pid = getpid(),
+                               .fd = t->fd};
+
+    memcpy(out_addr, &a, sizeof(a));
+    *out_len = sizeof(a);
+    return 0;
+}
+
+static int open_file(const struct fm_shm_address *a)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", a->pid, a->fd);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* Do the sizes that the peer's header tells lie within its segment, and are they ours? */
+static bool is_sound(const struct fm_shm_geometry *g, const struct fm_shm_address *a,
+                     uint32_t max_send)
+{
+    uint64_t box_len = fm_shm_box_size(g->box_cells, g->box_data_len);
+
+    return g->segment_len == a->segment_len && g->max_send == max_send &&
+           power_of_two(g->ring_len) == g->ring_len && g->ring_len >= 4 * (uint64_t)max_send &&
+           power_of_two(g->box_cells) == g->box_cells && g->n_boxes <= FM_SHM_BOXES &&
+           power_of_two(g->box_data_len) == g->box_data_len &&
+           g->box_data_len >= 4 * (uint64_t)max_send && g->box_data_len <= g->segment_len &&
+           g->ring_len <= g->segment_len && g->box_stride >= box_len &&
+           g->ring_at >= sizeof(struct fm_shm_header) &&
+           g->ring_at + sizeof(struct fm_shm_ring) + g->ring_len <= g->boxes_at &&
+           g->boxes_at + g->n_boxes * g->box_stride <= g->segment_len;
+}
+
+/* Map the peer's segment. 0 or a failure, after which the peer is left to another transport. */
+static int attach(struct fm_shm_transport *t, struct fm_shm_ep *ep)
+{
+    const struct fm_shm_address *a = &ep->address;
+    int fd = open_file(a);
+    struct fm_shm_header *h;
+
+    if (fd < 0) {
+        return fm_fail(-FM_E_UNSUPPORTED,
+                       "shared memory of process %d (pid %d) cannot be opened: %s", ep->ep.peer,
+                       a->pid, strerror(errno));
+    }
+    h = lseek(fd, 0, SEEK_END) == (off_t)a->segment_len
+            ? mmap(NULL, a->segment_len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+            : MAP_FAILED;
+    close(fd);
+    if (h == MAP_FAILED) {
+        return fm_fail(-FM_E_UNSUPPORTED, "shared memory of process %d cannot be mapped",
+                       ep->ep.peer);
+    }
+    if (h->magic != FM_SHM_MAGIC || h->nonce != a->nonce) {
+        munmap(h, a->segment_len);
+        return fm_fail(-FM_E_UNSUPPORTED, "pid %d is not process %d here", a->pid, ep->ep.peer);
+    }
+    ep->geometry = h->geometry;
+    if (!is_sound(&ep->geometry, a, (uint32_t)t->tp.max_send)) {
+        munmap(h, a->segment_len);
+        return fm_fail(-FM_E_INVAL,
+                       "shared memory of process %d is laid out otherwise: are its FATHOM_SHM_ "
+                       "settings the same?",
+                       ep->ep.peer);
+    }
+    ep->owns_map = a->pid != getpid();
+    if (!ep->owns_map) { /* one mapping, so that tools that watch addresses see both ends */
+        munmap(h, a->segment_len);
+        h = (struct fm_shm_header *)(uintptr_t)a->base; // NOLINT
+    }
+    ep->header = h;
+    ep->ring = (struct fm_shm_ring *)((char *)h + ep->geometry.ring_at);
+    return 0;
+}
+
+static int shm_connect(struct fm_transport *tp, int peer, const void *addr, size_t addr_len,
+                       struct fm_ep **out_ep)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)tp;
+    struct fm_shm_ep *ep;
+    int rc;
+
+    ep = aligned_alloc(FM_CACHE_LINE, round_up(sizeof(*ep), FM_CACHE_LINE));
+    if (!ep) {
+        return fm_fail(-FM_E_NOMEM, "no memory for an endpoint");
+    }
+    memset(ep, 0, sizeof(*ep));
+    if (addr_len != sizeof(ep->address)) {
+        rc = fm_fail(-FM_E_PROTO, "the shared-memory address of process %d is broken", peer);
+        goto err_ep;
+    }
+    memcpy(&ep->address, addr, sizeof(ep->address));
+    if (ep->address.magic != FM_SHM_MAGIC || ep->address.version != FM_SHM_VERSION) {
+        rc = fm_fail(-FM_E_UNSUPPORTED, "process %d runs another version of the library", peer);
+        goto err_ep;
+    }
+    ep->ep = (struct fm_ep){.tp = tp, .ops = tp->ops, .peer = peer};
+    rc = attach(t, ep);
+    if (rc < 0) {
+        goto err_ep;
+    }
+    ep->claimed = -1;
+    ep->box_after = (uint32_t)t->words->box_after;
+    ep->must_fence = ep->geometry.fences || !t->is_registered;
+    ep->ep.no_rma = !fm_shm_copy_probe(ep);
+    ep->can_help = !ep->ep.no_rma;
+    ep->next = t->eps;
+    t->eps = ep;
+    fathom_level_add(&t->words->n_peers, 1);
+    FM_STAT(if (t->words->on_connected) fm_shm_event_connected(ep));
+    *out_ep = &ep->ep;
+    return 0;
+
+err_ep:
+    free(ep);
+    return rc;
+}
+
+static void shm_disconnect(struct fm_ep *fep)
+{
+    struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
+    struct fm_shm_transport *t;
+    struct fm_shm_ep **at;
+
+    if (!ep) {
+        return;
+    }
+    t = (struct fm_shm_transport *)fep->tp;
+    fm_shm_copy_finish(t, ep);
+    at = &t->eps;
+    while (*at != ep) {
+        at = &(*at)->next;
+    }
+    *at = ep->next;
+    if (ep->owns_map) {
+        munmap(ep->header, ep->geometry.segment_len);
+    }
+    fathom_level_add(&t->words->n_peers, -1);
+    free(ep);
+}
+
+bool fm_shm_open_box(struct fm_shm_ep *ep, uint32_t box)
+{
+    const struct fm_shm_geometry *g = &ep->geometry;
+    off_t at = (off_t)(g->boxes_at + box * g->box_stride);
+    int fd = open_file(&ep->address);
+    bool is_there;
+
+    if (fd < 0) {
+        return false;
+    }
+    is_there = fallocate(fd, 0, at, (off_t)g->box_stride) == 0;
+    close(fd);
+    return is_there;
+}
+
+bool fm_shm_open_is_gone(struct fm_shm_ep *ep)
+{
+    struct pollfd p = {.events = POLLIN};
+    bool is_gone;
+
+    if (atomic_load_explicit(&ep->header->closed, memory_order_acquire)) {
+        return true;
+    }
+    p.fd = (int)syscall(SYS_pidfd_open, ep->address.pid, 0);
+    if (p.fd < 0) { /* ENOSYS: an old kernel cannot tell */
+        return errno == ESRCH;
+    }
+    is_gone = poll(&p, 1, 0) > 0; /* also while nobody has waited for it */
+    close(p.fd);
+    return is_gone;
+}
+
+/* ---- Open and close ------------------------------------------------------------------------- */
+
+static void shm_close(struct fm_transport *tp)
+{
+    struct fm_shm_transport *t = (struct fm_shm_transport *)tp;
+
+    if (!t) {
+        return;
+    }
+    fm_shm_copy_finish(t, NULL);
+    while (t->eps) {
+        shm_disconnect(&t->eps->ep);
+    }
+    atomic_store_explicit(&t->header->closed, 1, memory_order_release);
+    munmap(t->header, t->geometry.segment_len);
+    close(t->fd);
+    free(t);
+}
+
+static const struct fm_transport_ops ops = {
+    .name = "shm",
+    .close = shm_close,
+    .address = shm_address,
+    .connect = shm_connect,
+    .disconnect = shm_disconnect,
+    .send = fm_shm_msg_send,
+    .reserve = fm_shm_msg_reserve,
+    .commit = fm_shm_msg_commit,
+    .rma = fm_shm_copy_rma,
+    .expose = fm_shm_copy_expose,
+    .unexpose = fm_shm_copy_unexpose,
+    .poll = fm_shm_msg_poll,
+    .arm = fm_shm_msg_arm,
+};
+
+int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_transport **out_tp)
+{
+    struct fm_shm_transport *t = aligned_alloc(FM_CACHE_LINE, round_up(sizeof(*t), FM_CACHE_LINE));
+    int rc;
+
+    if (!t) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the shared-memory transport");
+    }
+    memset(t, 0, sizeof(*t));
+    t->words = words;
+    t->self = args->self;
+    t->chunk = t->words->cma_chunk;
+    t->help_len = t->words->cma_help ? t->words->cma_help : SIZE_MAX;
+    choose_barrier(t, args->n_local ? args->n_local : args->n_procs);
+    rc = make_segment(t);
+    if (rc < 0) {
+        goto err_t;
+    }
+    /* Where the Yama module lets only ancestors look into a process, let our launcher's children do
+       so too; elsewhere this is refused and not needed. */
+    (void)prctl(PR_SET_PTRACER, (unsigned long)getppid(), 0, 0, 0);
+    t->tp = (struct fm_transport){.ops = &ops,
+                                  .sink = args->sink,
+                                  .max_send = t->geometry.max_send,
+                                  .best_inline = FM_SHM_INLINE,
+                                  .has_rma = true,
+                                  .needs_expose = false};
+    rc = fm_transport_check(&t->tp);
+    if (rc < 0) {
+        goto err_segment;
+    }
+    *out_tp = &t->tp;
+    return 0;
+
+err_segment:
+    munmap(t->header, t->geometry.segment_len);
+    close(t->fd);
+err_t:
+    free(t);
+    return rc;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ring: a lock-free queue of messages with many writers and one reader. Every process has one
+ * for all who have no fast box with it, so its memory does not depend on how many they are.
+ *
+ *           head (reader)                 tail (writers)
+ *            v                             v
+ *     +-----+------+-----------+----------+-----------+
+ *     |  0  | span | span      | (span)   |  0        |    units of one cache line
+ *     +-----+------+-----------+----------+-----------+
+ *
+ *     span: | word: length of the span, kind | length of the message | message, 16-byte aligned |
+ *
+ * A writer takes a span by moving tail (compare and swap), fills it, and publishes it by its word.
+ * The reader goes from span to span while words are not 0. Any unit may be the first of a span in
+ * the next lap, so the reader sets the word of every unit back to 0 before it gives a span back:
+ * all units between tail and head + length are 0.
+ *
+ * Atomics, and with what each pairs:
+ *   W  writer's release store of word   -> R  reader's acquire load of it: the message is complete.
+ *   R' reader's release store of head   -> W' writer's acquire load of it: the units are 0, free.
+ *   T  compare and swap of tail, relaxed: takes the place and orders nothing; what a writer may
+ *      touch in it follows from W'. Its load of tail comes before that of head, so a tail that
+ *      looks far behind head is only an old one, and the swap fails.
+ *
+ * A writer that dies between T and W blocks those behind it. That is the end of the job anyway, and
+ * the reader sees it: fm_shm_ring_is_stuck().
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/compiler.h"
+
+enum fm_shm_kind {
+    FM_SHM_MESSAGE = 1,
+    FM_SHM_SKIP,    /* nothing: the end of the ring, or room that was given back */
+    FM_SHM_BOX,     /* the writer goes on in a fast box */
+    FM_SHM_PRIVATE, /* for the transport itself */
+};
+
+struct fm_shm_unit {
+    _Atomic uint64_t word; /* length of the span << 32 | kind; 0: not there yet */
+    uint64_t len;          /* of the message, bytes */
+    unsigned char data[FM_CACHE_LINE - 16];
+} FM_ALIGNED(FM_CACHE_LINE);
+
+struct fm_shm_ring {
+    _Atomic uint64_t tail FM_ALIGNED(FM_CACHE_LINE);
+    _Atomic uint64_t head FM_ALIGNED(FM_CACHE_LINE);
+    struct fm_shm_unit units[] FM_ALIGNED(FM_CACHE_LINE);
+};
+
+/* Bytes of a span for a message of len bytes. */
+FM_INLINE uint64_t fm_shm_ring_span(size_t len)
+{
+    return (16 + (uint64_t)len + FM_CACHE_LINE - 1) & ~(uint64_t)(FM_CACHE_LINE - 1);
+}
+
+FM_INLINE struct fm_shm_unit *fm_shm_ring_unit(struct fm_shm_ring *r, uint64_t ring_len,
+                                               uint64_t at)
+{
+    return (struct fm_shm_unit *)((char *)r->units + (at & (ring_len - 1)));
+}
+
+FM_INLINE void fm_shm_ring_publish(struct fm_shm_unit *u, uint64_t span, enum fm_shm_kind kind)
+{
+    atomic_store_explicit(&u->word, span << 32 | (uint32_t)kind, memory_order_release); /* W */
+}
+
+/* Writer: take a span for a message of len bytes (at most half of the ring); NULL: no room. */
+static inline struct fm_shm_unit *fm_shm_ring_take(struct fm_shm_ring *r, uint64_t ring_len,
+                                                   size_t len)
+{
+    uint64_t span = fm_shm_ring_span(len), skip;
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire); /* before head */
+
+    do {
+        uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire); /* W' */
+        uint64_t left = ring_len - (tail & (ring_len - 1));
+
+        skip = left < span ? left : 0;
+        if ((int64_t)(tail + skip + span - head) > (int64_t)ring_len) {
+            return NULL;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(
+        &r->tail, &tail, tail + skip + span, memory_order_acquire, memory_order_acquire)); /* T */
+    if (skip) {
+        fm_shm_ring_publish(fm_shm_ring_unit(r, ring_len, tail), skip, FM_SHM_SKIP);
+    }
+    return fm_shm_ring_unit(r, ring_len, tail + skip);
+}
+
+/* Reader: the next span, or NULL. Its length and kind as the writer gave them. */
+FM_INLINE struct fm_shm_unit *fm_shm_ring_peek(struct fm_shm_ring *r, uint64_t ring_len,
+                                               uint64_t head, uint64_t *out_span,
+                                               uint32_t *out_kind)
+{
+    struct fm_shm_unit *u = fm_shm_ring_unit(r, ring_len, head);
+    uint64_t word = atomic_load_explicit(&u->word, memory_order_acquire); /* R */
+
+    if (word == 0) {
+        return NULL;
+    }
+    *out_span = word >> 32;
+    *out_kind = (uint32_t)word;
+    return u;
+}
+
+/* Reader: give a span back; returns the new head. */
+static inline uint64_t fm_shm_ring_advance(struct fm_shm_ring *r, uint64_t ring_len, uint64_t head,
+                                           uint64_t span)
+{
+    for (uint64_t at = head; at != head + span; at += FM_CACHE_LINE) {
+        atomic_store_explicit(&fm_shm_ring_unit(r, ring_len, at)->word, 0, memory_order_relaxed);
+    }
+    atomic_store_explicit(&r->head, head + span, memory_order_release); /* R' */
+    return head + span;
+}
+
+/* Reader: somebody has taken a span and not published it (yet). */
+FM_INLINE bool fm_shm_ring_is_stuck(struct fm_shm_ring *r, uint64_t head)
+{
+    return atomic_load_explicit(&r->tail, memory_order_relaxed) != head;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One process's (or thread's) side of a job over the shared-memory transport, for tests: numbered
+ * messages with a content that follows from sender, number and length, checked on arrival.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "transport/shm/shm.h"
+
+#define SIDE_MAX 8
+
+struct side {
+    int self, n;
+    struct fm_shm_words words;
+    struct fm_transport *tp;
+    struct fm_ep *ep[SIDE_MAX];
+    uint64_t sent[SIDE_MAX]; /* numbers given out, per peer */
+    uint64_t seen[SIDE_MAX]; /* messages that came, per peer */
+    uint64_t n_wrong;        /* messages that were not what had to come next */
+    uint64_t random;
+    int failed_peer;
+    bool is_done; /* of the transfer in progress */
+    int status;
+};
+
+/* Control variables as without settings; change them before side_open(). */
+void side_init(struct side *s, int self, int n);
+int side_open(struct side *s);
+/* Addresses are given in the order of process indices, FM_ADDRESS_MAX bytes each. */
+int side_connect(struct side *s, int peer, const void *address);
+void side_close(struct side *s);
+
+uint64_t side_random(struct side *s, uint64_t below);
+/* The next message to a peer, of len bytes (at least 16). As send(). */
+int side_send(struct side *s, int peer, size_t len);
+/* The same by reserve() and commit(), with `more` bytes reserved beyond. */
+int side_send_in_place(struct side *s, int peer, size_t len, size_t more);
+/* Start a transfer; s->is_done and s->status tell when it is over. */
+int side_rma_start(struct side *s, int peer, struct fm_rma *rma);
+/* Start a transfer and poll until it is done. Its status. */
+int side_rma(struct side *s, int peer, enum fm_rma_op op, void *local, uint64_t remote, size_t len);
+/* Sleep as the engine does, at most 10 s. False: there was work, or the time was up. */
+bool side_sleep(struct side *s);

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The shared-memory transport with all its sides in one process and one thread, step by step. */
+#include "shm_side.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define N 3
+
+static struct side side[N];
+
+static void connect_all(void)
+{
+    char address[FM_ADDRESS_MAX];
+    size_t len;
+
+    for (int k = 0; k < N; k++) {
+        ck_assert_int_eq(side_open(&side[k]), 0);
+    }
+    for (int k = 0; k < N * N; k++) {
+        struct fm_transport *to = side[k / N].tp;
+
+        ck_assert_int_eq(to->ops->address(to, address, &len), 0);
+        ck_assert_uint_eq(len, sizeof(struct fm_shm_address));
+        ck_assert_int_eq(side_connect(&side[k % N], k / N, address), 0);
+    }
+}
+
+static void setup(void)
+{
+    for (int k = 0; k < N; k++) {
+        side_init(&side[k], k, N);
+    }
+}
+
+/* First the endpoints: in one process they use the owner's mapping. */
+static void teardown(void)
+{
+    for (int k = 0; k < N * N; k++) {
+        struct fm_ep **ep = &side[k / N].ep[k % N];
+
+        if (*ep) {
+            (*ep)->ops->disconnect(*ep);
+            *ep = NULL;
+        }
+    }
+    for (int k = 0; k < N; k++) {
+        side_close(&side[k]);
+    }
+}
+
+static int drain(int self)
+{
+    int n = 0, rc;
+
+    while ((rc = fm_transport_poll(side[self].tp)) > 0) {
+        n += rc;
+    }
+    ck_assert_int_eq(rc, 0);
+    return n;
+}
+
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+START_TEST(every_size_arrives)
+{
+    size_t max;
+
+    side[1].words.boxes = _i ? 16 : 0; /* without boxes all goes through the ring */
+    connect_all();
+    max = side[0].tp->max_send;
+    for (size_t len = 16; len <= max; len += len < 300 ? 1 : 61) {
+        ck_assert_int_eq(side_send(&side[0], 1, len), 0);
+        ck_assert_int_eq(side_send_in_place(&side[0], 1, len, len + 40 <= max ? 40 : 0), 0);
+        drain(1);
+    }
+    ck_assert_int_eq(side_send(&side[0], 1, max), 0);
+    ck_assert_int_eq(side_send(&side[0], 1, max + 1), -FM_E_INVAL);
+    drain(1);
+    ck_assert_uint_eq(side[1].seen[0], side[0].sent[1]);
+    ck_assert_uint_eq(side[1].n_wrong, 0);
+#if FM_STATS
+    ck_assert_uint_eq(side[0].words.n_boxes_claimed, (uint64_t)_i);
+    ck_assert_uint_eq(side[1].words.n_boxes_polled, (uint64_t)_i);
+    ck_assert_uint_eq(side[0].words.n_sent, side[0].sent[1]);
+    ck_assert_uint_eq(side[1].words.n_received, side[0].sent[1]);
+    ck_assert_uint_eq(side[0].words.n_sent_bytes, side[1].words.n_recvd_bytes);
+    ck_assert_uint_eq(side[0].words.n_box_sent, _i ? side[0].sent[1] - 8 : 0);
+#endif
+}
+END_TEST
+
+/* Full at every fill level, over many laps; what was refused is sent again and all keeps order. */
+START_TEST(a_full_receiver_refuses_and_recovers)
+{
+    int refused = 0;
+
+    for (int k = 0; k < N; k++) {
+        side[k].words.box_cells = 8;
+        side[k].words.boxes = _i ? 2 : 0;
+        side[k].words.box_after = 3;
+    }
+    connect_all();
+    for (int k = 0; k < 60000; k++) {
+        int from = (int)side_random(&side[0], 2);
+        size_t len = 16 + side_random(&side[0], side_random(&side[0], 8) ? 100 : 16000);
+        int rc = side_random(&side[0], 2) ? side_send(&side[from], 2, len)
+                                          : side_send_in_place(&side[from], 2, len, 0);
+
+        ck_assert(rc == 0 || rc == FM_AGAIN);
+        refused += rc == FM_AGAIN;
+        if (rc == FM_AGAIN && side_random(&side[0], 3) == 0) {
+            fm_transport_poll(side[2].tp);
+        }
+    }
+    drain(2);
+    ck_assert_int_gt(refused, 1000);
+    ck_assert_uint_eq(side[2].n_wrong, 0);
+    ck_assert_uint_eq(side[2].seen[0], side[0].sent[2]);
+    ck_assert_uint_eq(side[2].seen[1], side[1].sent[2]);
+#if FM_STATS
+    ck_assert_uint_eq(side[0].words.n_full + side[1].words.n_full, (uint64_t)refused);
+#endif
+}
+END_TEST
+
+START_TEST(boxes_run_out)
+{
+    side[2].words.boxes = 1;
+    side[2].words.box_after = side[0].words.box_after = side[1].words.box_after = 0;
+    connect_all();
+    for (int k = 0; k < 1000; k++) {
+        ck_assert_int_eq(side_send(&side[k % 2], 2, 16 + (size_t)k), 0);
+        drain(2);
+    }
+    ck_assert_uint_eq(side[2].seen[0], 500);
+    ck_assert_uint_eq(side[2].seen[1], 500);
+    ck_assert_uint_eq(side[2].n_wrong, 0);
+#if FM_STATS
+    ck_assert_uint_eq(side[0].words.n_boxes_claimed, 1);
+    ck_assert_uint_eq(side[1].words.n_boxes_claimed, 0);
+    ck_assert_uint_eq(side[1].words.n_boxes_refused, 1);
+#endif
+}
+END_TEST
+
+START_TEST(what_is_reserved_can_be_given_back)
+{
+    void *room;
+    struct fm_ep *ep;
+
+    side[0].words.box_after = 4;
+    connect_all();
+    ep = side[0].ep[1];
+    for (int k = 0; k < 200; k++) {
+        size_t len = k % 3 ? 20 : 5000;
+
+        ck_assert_int_eq(ep->ops->reserve(ep, len, &room), 0);
+        memset(room, 0xee, len);
+        ck_assert_int_eq(ep->ops->commit(ep, room, 0), 0);
+        ck_assert_int_eq(side_send_in_place(&side[0], 1, 17, len), 0);
+        drain(1);
+    }
+    ck_assert_uint_eq(side[1].seen[0], 200);
+    ck_assert_uint_eq(side[1].n_wrong, 0);
+}
+END_TEST
+
+/* The memory of a process: the ring at open, a box when it is claimed, nothing for idle peers. */
+START_TEST(memory_comes_with_use)
+{
+    uint64_t before;
+
+    connect_all();
+    before = side[1].words.segment_bytes;
+    ck_assert_uint_le(before, 160 << 10);
+    for (int k = 0; k < 9; k++) {
+        ck_assert_int_eq(side_send(&side[0], 1, 16), 0);
+        drain(1);
+        ck_assert(k == 8 || side[1].words.segment_bytes == before);
+    }
+    ck_assert_uint_gt(side[1].words.segment_bytes, before + (128 << 10));
+    ck_assert_uint_eq(side[0].words.segment_bytes, before);
+    ck_assert_uint_eq(side[0].words.n_peers.now, N);
+}
+END_TEST
+
+/* ---- Attaching ------------------------------------------------------------------------------ */
+
+START_TEST(wrong_addresses_are_refused)
+{
+    struct fm_shm_address a, bad;
+    size_t len;
+    struct fm_ep *ep = NULL;
+    const struct fm_transport_ops *o;
+
+    connect_all();
+    o = side[0].tp->ops;
+    ck_assert_int_eq(side[1].tp->ops->address(side[1].tp, &a, &len), 0);
+    bad = a;
+    bad.nonce++;
+    ck_assert_int_eq(o->connect(side[0].tp, 1, &bad, len, &ep), -FM_E_UNSUPPORTED);
+    bad = a;
+    bad.pid = 1 << 30;
+    ck_assert_int_eq(o->connect(side[0].tp, 1, &bad, len, &ep), -FM_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(fm_why(), "cannot be opened"));
+    bad = a;
+    bad.fd = 0;
+    ck_assert_int_eq(o->connect(side[0].tp, 1, &bad, len, &ep), -FM_E_UNSUPPORTED);
+    bad = a;
+    bad.segment_len *= 2;
+    ck_assert_int_eq(o->connect(side[0].tp, 1, &bad, len, &ep), -FM_E_UNSUPPORTED);
+    bad = a;
+    bad.version++;
+    ck_assert_int_eq(o->connect(side[0].tp, 1, &bad, len, &ep), -FM_E_UNSUPPORTED);
+    ck_assert_int_eq(o->connect(side[0].tp, 1, &a, len - 1, &ep), -FM_E_PROTO);
+    ck_assert_ptr_null(ep);
+    ck_assert_uint_eq(side[0].words.n_peers.now, N);
+}
+END_TEST
+
+START_TEST(other_settings_are_refused)
+{
+    char address[FM_ADDRESS_MAX];
+    size_t len;
+
+    side[1].words.max_message = 8 << 10;
+    ck_assert_int_eq(side_open(&side[0]), 0);
+    ck_assert_int_eq(side_open(&side[1]), 0);
+    ck_assert_int_eq(side[1].tp->ops->address(side[1].tp, address, &len), 0);
+    ck_assert_int_eq(side_connect(&side[0], 1, address), -FM_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(fm_why(), "settings"));
+}
+END_TEST
+
+START_TEST(a_closed_peer_is_noticed_when_full)
+{
+    int rc = 0;
+
+    connect_all();
+    /* As close() does; the mapping must stay, because all sides are one process here. */
+    atomic_store(&((struct fm_shm_transport *)side[1].tp)->header->closed, 1);
+    for (int k = 0; k < 100000 && rc >= 0; k++) {
+        rc = side_send(&side[0], 1, 4000);
+    }
+    ck_assert_int_eq(rc, -FM_E_PEER);
+    ck_assert_int_eq(side[0].failed_peer, 1);
+    side[0].failed_peer = -1;
+    ck_assert_int_eq(side_send(&side[0], 1, 20), -FM_E_PEER);
+    ck_assert_int_eq(side[0].failed_peer, -1);
+    ck_assert_int_eq(side_send(&side[0], 2, 20), 0);
+}
+END_TEST
+
+/* A broken peer can make us fail, not crash. */
+START_TEST(rubbish_is_refused)
+{
+    struct fm_shm_transport *t;
+    struct fm_shm_unit *u;
+
+    connect_all();
+    t = (struct fm_shm_transport *)side[1].tp;
+    u = fm_shm_ring_unit(t->ring, t->ring_len, t->ring_head);
+    if (_i == 0) {
+        fm_shm_ring_publish(u, 1 << 30, FM_SHM_MESSAGE);
+    } else if (_i == 1) {
+        u->len = 1 << 20;
+        fm_shm_ring_publish(u, 64, FM_SHM_MESSAGE);
+    } else if (_i == 2) {
+        fm_shm_ring_publish(u, 64, (enum fm_shm_kind)77);
+    } else if (_i == 3) {
+        u->len = 1000;
+        fm_shm_ring_publish(u, 64, FM_SHM_BOX);
+    } else {
+        for (int k = 0; k < 12; k++) {
+            ck_assert_int_eq(side_send(&side[0], 1, 100), 0);
+        }
+        atomic_store(&t->header->n_claimed, 99); /* and nonsense in the last cell */
+        drain(1);
+        t->rx[0].box->cells[t->rx[0].at & t->rx[0].mask].word =
+            UINT64_C(0x7fffffff) << 32 | (t->rx[0].at + 1);
+    }
+    ck_assert_int_eq(fm_transport_poll(side[1].tp), -FM_E_PROTO);
+}
+END_TEST
+
+/* ---- Single copy ---------------------------------------------------------------------------- */
+
+static bool can_copy(void)
+{
+    if (side[0].ep[1]->no_rma) {
+        fprintf(stderr, "not tested: single copy is forbidden here\n");
+        return false;
+    }
+    return true;
+}
+
+START_TEST(memory_is_read_and_written)
+{
+    static const size_t lens[] = {1, 100, 5000, 70000, 300000, 3000000};
+    size_t len = lens[_i];
+    char *a = malloc(len + 2), *b = malloc(len + 2);
+    struct fm_mem mem;
+
+    ck_assert(a && b);
+    connect_all();
+    if (can_copy()) {
+        ck_assert_int_eq(side[1].tp->ops->expose(side[1].tp, b, len, &mem), 0);
+        ck_assert_uint_eq(mem.rkey.addr, (uintptr_t)b);
+        side[1].tp->ops->unexpose(side[1].tp, &mem);
+        for (size_t k = 0; k < len + 2; k++) {
+            a[k] = (char)(k * 13 + 1);
+            b[k] = 0;
+        }
+        ck_assert_int_eq(side_rma(&side[0], 1, FM_RMA_PUT, a + 1, (uintptr_t)b + 1, len), 0);
+        ck_assert_int_eq(memcmp(a + 1, b + 1, len), 0);
+        ck_assert(b[0] == 0 && b[len + 1] == 0);
+        memset(a, 0, len + 2);
+        ck_assert_int_eq(side_rma(&side[0], 1, FM_RMA_GET, a + 1, (uintptr_t)b + 1, len), 0);
+        ck_assert_int_eq(memcmp(a + 1, b + 1, len), 0);
+        ck_assert(a[0] == 0 && a[len + 1] == 0);
+#if FM_STATS
+        ck_assert_uint_eq(side[0].words.n_cma_bytes, 2 * len);
+        ck_assert_uint_eq(side[0].words.n_cma_transfers, 2);
+#endif
+    }
+    free(a);
+    free(b);
+}
+END_TEST
+
+/* Both sides poll in turn, so each copies about half of the chunks. */
+START_TEST(the_peer_helps)
+{
+    const size_t len = 4000001;
+    struct fm_shm_transport *t;
+    char *a = calloc(1, len), *b = malloc(len);
+    struct fm_rma rma = {.op = _i ? FM_RMA_PUT : FM_RMA_GET, .len = len};
+
+    ck_assert(a && b);
+    connect_all();
+    if (can_copy()) {
+        t = (struct fm_shm_transport *)side[0].tp;
+        t->is_crowded = false; /* on a machine with one processor too */
+        for (size_t k = 0; k < len; k++) {
+            b[k] = (char)(k * 13 + 1);
+        }
+        rma.local = _i ? b : a;
+        rma.remote.addr = (uintptr_t)(_i ? a : b);
+        ck_assert_int_eq(side_rma_start(&side[0], 1, &rma), 0);
+        while (!side[0].is_done) {
+            fm_transport_poll(side[1].tp);
+            fm_transport_poll(side[0].tp);
+        }
+        ck_assert_int_eq(side[0].status, 0);
+        ck_assert_int_eq(memcmp(a, b, len), 0);
+#if FM_STATS
+        ck_assert_uint_ge(side[0].words.n_chunks_helped, 10);
+        ck_assert_uint_eq(side[0].words.n_chunks_helped, side[1].words.n_chunks_given);
+        ck_assert_uint_eq(side[0].words.n_cma_bytes + side[1].words.n_cma_bytes, len);
+#endif
+    }
+    free(a);
+    free(b);
+}
+END_TEST
+
+START_TEST(a_hundred_transfers_at_once)
+{
+    enum { N_RMA = 100, LEN = 200000 };
+    char *a = calloc(N_RMA, LEN), *b = calloc(N_RMA, LEN);
+    struct fm_rma rma[N_RMA];
+    int n = 0, rc;
+
+    ck_assert(a && b);
+    connect_all();
+    if (can_copy()) {
+        for (size_t k = 0; k < (size_t)N_RMA * LEN; k++) {
+            b[k] = (char)(k * 13 + k / LEN);
+        }
+        while (n < N_RMA) {
+            rma[n] = (struct fm_rma){.op = FM_RMA_GET, .local = a + (size_t)n * LEN, .len = LEN};
+            rma[n].remote.addr = (uintptr_t)b + (size_t)n * LEN;
+            rc = side_rma_start(&side[0], 1, &rma[n]);
+            ck_assert(rc == 0 || rc == FM_AGAIN);
+            n += rc == 0;
+            fm_transport_poll(side[1].tp);
+            if (rc == FM_AGAIN) {
+                fm_transport_poll(side[0].tp);
+            }
+        }
+        while (((struct fm_shm_transport *)side[0].tp)->n_jobs) {
+            fm_transport_poll(side[1].tp);
+            fm_transport_poll(side[0].tp);
+        }
+        ck_assert_int_eq(memcmp(a, b, (size_t)N_RMA * LEN), 0);
+        drain(1);
+    }
+    free(a);
+    free(b);
+}
+END_TEST
+
+START_TEST(memory_that_is_not_there_is_an_error)
+{
+    char *a = malloc(1 << 20);
+
+    ck_assert_ptr_nonnull(a);
+    connect_all();
+    if (can_copy()) {
+        ck_assert_int_eq(side_rma(&side[0], 1, FM_RMA_GET, a, 4096, _i ? 1 << 20 : 100),
+                         -FM_E_PROTO);
+        ck_assert_ptr_nonnull(strstr(fm_why(), "single copy"));
+    }
+    free(a);
+}
+END_TEST
+
+START_TEST(copying_can_be_switched_off)
+{
+    char a[10];
+
+    side[0].words.cma = 0;
+    connect_all();
+    ck_assert(side[0].ep[1]->no_rma);
+    ck_assert_int_eq(side_rma(&side[0], 1, FM_RMA_GET, a, (uintptr_t)a, 10), -FM_E_UNSUPPORTED);
+#if FM_STATS
+    ck_assert_uint_eq(side[0].words.n_cma_refused, N);
+#endif
+}
+END_TEST
+
+/* ---- Sleeping ------------------------------------------------------------------------------- */
+
+START_TEST(the_bell_is_rung_once)
+{
+    struct fm_sleep sleep;
+
+    for (int k = 0; k < N; k++) {
+        side[k].words.wake = (uint64_t)_i;
+    }
+    connect_all();
+    ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), 0);
+    ck_assert_int_eq(sleep.fd, -1);
+    ck_assert_uint_eq(*sleep.word, sleep.seen);
+    ck_assert_int_eq(side_send(&side[1], 0, 20), 0);
+    ck_assert_uint_ne(*sleep.word, sleep.seen);
+    ck_assert_int_eq(side_send(&side[2], 0, 20), 0);
+    ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), FM_AGAIN);
+    ck_assert_int_eq(drain(0), 2);
+    ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), 0);
+    for (int k = 0; k < 20; k++) { /* through a box as well */
+        ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), 0);
+        ck_assert_int_eq(side_send(&side[1], 0, k & 1 ? 20 : 200), 0);
+        ck_assert_uint_ne(*sleep.word, sleep.seen);
+        ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), FM_AGAIN);
+        ck_assert_int_gt(drain(0), 0);
+    }
+#if FM_STATS
+    ck_assert_uint_eq(side[1].words.n_wakes, 21);
+    ck_assert_uint_eq(side[2].words.n_wakes, 0);
+    ck_assert_uint_eq(side[0].words.n_sleeps, 22);
+#endif
+}
+END_TEST
+
+/* Nothing has a name, so nothing can be left behind; files are closed with the transport. */
+START_TEST(nothing_is_left)
+{
+    int before = 0, after = 0;
+
+    for (int fd = 0; fd < 256; fd++) {
+        before += fcntl(fd, F_GETFD) >= 0;
+    }
+    connect_all();
+    for (int k = 0; k < 20; k++) {
+        ck_assert_int_eq(side_send(&side[0], 1, 20), 0);
+    }
+    teardown();
+    for (int fd = 0; fd < 256; fd++) {
+        after += fcntl(fd, F_GETFD) >= 0;
+    }
+    ck_assert_int_eq(before, after);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("shm");
+    TCase *tc = tcase_create("steps");
+    SRunner *runner;
+    int n_failed;
+
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_loop_test(tc, every_size_arrives, 0, 2);
+    tcase_add_loop_test(tc, a_full_receiver_refuses_and_recovers, 0, 2);
+    tcase_add_test(tc, boxes_run_out);
+    tcase_add_test(tc, what_is_reserved_can_be_given_back);
+    tcase_add_test(tc, memory_comes_with_use);
+    tcase_add_test(tc, wrong_addresses_are_refused);
+    tcase_add_test(tc, other_settings_are_refused);
+    tcase_add_test(tc, a_closed_peer_is_noticed_when_full);
+    tcase_add_loop_test(tc, rubbish_is_refused, 0, 5);
+    tcase_add_loop_test(tc, memory_is_read_and_written, 0, 6);
+    tcase_add_loop_test(tc, the_peer_helps, 0, 2);
+    tcase_add_test(tc, a_hundred_transfers_at_once);
+    tcase_add_loop_test(tc, memory_that_is_not_there_is_an_error, 0, 2);
+    tcase_add_test(tc, copying_can_be_switched_off);
+    tcase_add_loop_test(tc, the_bell_is_rung_once, 0, 3);
+    tcase_add_test(tc, nothing_is_left);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
