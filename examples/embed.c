@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job queue that is no MPI, with variables that MPI tools can read: a control variable, a counter,
-   a level with its highest value, a timer and an event. Build: cc embed.c $(pkg-config --cflags
+/* A job queue that is no MPI, with variables that MPI tools can read: a control variable, a
+   counter, a level with its highest value, a timer and an event. Build: cc embed.c $(pkg-config --cflags
    --libs fathom_mpit). Try JOBQ_QUEUE_LIMIT=3 ./a.out, or JOBQ_QUEUE_LIMIT=many. */
 #include <fathom/mpit.h>
 #include <mpi.h>
@@ -15,11 +15,11 @@ static struct words {                         /* what the queue writes as it wor
 /* clang-format off */
 static const struct fathom_cvar cvars[] = {
     {.name = "queue_limit", .desc = "Jobs that may wait; raise it when queue_full is frequent.",
-     .type = FATHOM_UNSIGNED, .scope = FATHOM_SCOPE_LOCAL, AT(limit), .def = 8, .min = 1, .max = 99},
+     .type = FATHOM_UNSIGNED, .scope = FATHOM_SCOPE_LOCAL, AT(limit), .def = 8, .min = 1, .max = 9},
 };
 static const struct fathom_pvar pvars[] = {
     {.name = "queue_done", .desc = "Jobs that were done.", .klass = FATHOM_COUNTER, AT(n_done)},
-    {.name = "queue_busy", .desc = "Time in jobs.", .unit = "ns", .klass = FATHOM_TIMER, AT(busy_ns)},
+    {.name = "queue_busy", .desc = "Time in it.", .unit = "ns", .klass = FATHOM_TIMER, AT(busy_ns)},
     {.name = "queue_depth", .desc = "Jobs that wait.", .klass = FATHOM_LEVEL, AT(depth)},
     {.name = "queue_high", .desc = "Most that waited.", .klass = FATHOM_HIGHWATERMARK, AT(depth)},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the registry costs: the calls of a tool, the words of a host, events, and a reader in a signal
- * handler. One line per figure: NAME PARAMETER VALUE UNIT. The lower quartile of 41 samples.
+ * What the registry costs: the calls of a tool, the words of a host, events, and a reader in a
+ * signal handler. One line per figure: NAME PARAMETER VALUE UNIT. The lower quartile of 41 samples.
  */
 #include <fathom/mpit.h>
 #include <mpi.h>

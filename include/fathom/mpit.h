@@ -324,8 +324,7 @@ int fathom_mpit_host(const struct fathom_host *host);
    fathom_mpit_add(). Returns 0 or -1 (too small, too late). */
 int fathom_mpit_page(void *page, size_t len);
 
-/* The page in use (maps one if there is none yet). */
-struct fathom_page *fathom_mpit_page_get(void);
+struct fathom_page *fathom_mpit_page_get(void); /* the page in use, mapped if there is none yet */
 
 /*
  * Add a table; *out_block is its zeroed, cache-line-aligned block in the page (NULL if block_len
@@ -371,7 +370,7 @@ void fathom_mpit_emit_from(const struct fathom_event *event, const void *block, 
 extern uint32_t fathom_mpit_waiting;
 
 /* Call the callbacks of waiting events. The host does so at the end of its calls, where a user's
-   function may call MPI; the host's lock may be held if it is recursive. */
+   function may call MPI. */
 void fathom_mpit_deliver(void);
 
 static inline void fathom_mpit_poll(void)
@@ -381,8 +380,7 @@ static inline void fathom_mpit_poll(void)
     }
 }
 
-/* Nanoseconds of the clock that time stamps use (CLOCK_MONOTONIC, constant rate). */
-uint64_t fathom_mpit_clock(void);
+uint64_t fathom_mpit_clock(void); /* nanoseconds, CLOCK_MONOTONIC: what time stamps use */
 
 /* Warn once about each FATHOM_* environment variable and file entry that nothing declares, with the
    nearest name. Call when all tables are in. `also`: names that the host reads, NULL at the end. */

@@ -102,7 +102,7 @@ void fm_event_call_free(fm_any_fn fn, uint64_t registration, int safety, void *u
 void fm_event_call_dropped(fm_any_fn fn, uint64_t count, uint64_t registration, int source,
                            int safety, void *user_data);
 
-/* queue_len: how many events can wait, if this opens the queue; 0: as many as the cvar says. */
+/* queue_len: how many events can wait, if this opens the queue; 0: as the cvar says. */
 int fm_event_alloc(int index, const void *obj_handle, unsigned queue_len,
                    uint64_t *out_registration);
 int fm_event_free(uint64_t registration, void *user_data, fm_any_fn fn);

@@ -39,7 +39,7 @@ def check_program(exe, libdir):
     expect('limit from the environment', out.startswith('job 3 was turned away\n'), out)
     out = run(exe, env={**env, 'JOBQ_QUEUE_LIMIT': 'many'})
     expect('malformed limit', 'jobq: queue_limit (environment): ignored "many": not a number; '
-           'it takes 1..99' in out and LIMIT.search(out), out)
+           'it takes 1..9' in out and LIMIT.search(out), out)
 
 
 def main(argv):

@@ -264,6 +264,7 @@ static void start(void)
         abort();
     }
     fake = block;
+    fake->state = FAKE_RED;
     for (i = 0; fake_more && fake_more[i]; i++) {
         fathom_mpit_add(fake_more[i], &block);
     }
@@ -281,11 +282,17 @@ static void unlock(void)
 
 static void *object(enum fathom_bind bind, const void *obj_handle)
 {
-    uintptr_t value = (uintptr_t) * (const MPI_Comm *)obj_handle;
+    MPI_Comm comm = *(const MPI_Comm *)obj_handle;
+    uintptr_t value = (uintptr_t)comm;
 
-    return bind == FATHOM_BIND_COMM && value >= FAKE_COMM && value < FAKE_COMM + FAKE_N_COMMS
-               ? &fake_comms[value - FAKE_COMM]
-               : NULL;
+    if (bind != FATHOM_BIND_COMM) {
+        return NULL;
+    }
+    if (comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF) {
+        return &fake_comms[comm == MPI_COMM_SELF];
+    }
+    return value >= FAKE_COMM && value < FAKE_COMM + FAKE_N_COMMS ? &fake_comms[value - FAKE_COMM]
+                                                                  : NULL;
 }
 
 /* Info objects: the last 16 that were made. */
