@@ -96,9 +96,3 @@ int MPI_Error_class(int errorcode, int *errorclass)
     *errorclass = errorcode;
     return MPI_SUCCESS;
 }
-
-int PMPI_Type_size(MPI_Datatype datatype, int *size)
-{
-    *size = datatype == MPI_CHAR ? 1 : datatype == MPI_INT || datatype == MPI_UNSIGNED ? 4 : 8;
-    return MPI_SUCCESS;
-}
