@@ -42,6 +42,7 @@ static void open_page(void)
         if (fd < 0 || ftruncate(fd, (off_t)FATHOM_PAGE_LEN) != 0) {
             return; /* the registry makes an anonymous one */
         }
+        fm_pm_single_page(fd);
     }
     if (fstat(fd, &st) != 0) {
         return;

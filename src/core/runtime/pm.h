@@ -68,3 +68,9 @@ int fm_pm_single_open(struct fm_pm **out_pm);
  * may be asked before fm_pm_open(). FM_AGAIN: there is none.
  */
 int fm_pm_own_page(int *out_fd);
+
+/*
+ * The page of a program that no mpiexec of ours has started: `fathom stat`, if it is our parent,
+ * gets a descriptor of it.
+ */
+void fm_pm_single_page(int fd);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "util/keytable.h"
@@ -36,6 +37,41 @@ static struct {
     struct fm_keytable *table;
 } mine;
 
+/* Is the process a child of `parent`, with one thread only? */
+static bool is_simple_child(pid_t pid, pid_t parent)
+{
+    int its_parent = 0, n_threads = 0;
+    char path[32];
+    char line[128];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    f = fopen(path, "re");
+    while (f && fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "PPid: %d", &its_parent) != 1) {
+            sscanf(line, "Threads: %d", &n_threads);
+        }
+    }
+    if (f) {
+        fclose(f);
+    }
+    return its_parent == parent && n_threads == 1;
+}
+
+/*
+ * A rank dies with mpiexec. If it is a shell (or a debugger) and we are its child, we die with it.
+ * The kernel means the thread that started us, so a parent with threads is left out: it may end the
+ * thread and live on.
+ */
+static void die_with_parent(pid_t launcher)
+{
+    pid_t parent = getppid();
+
+    if (parent != launcher && is_simple_child(parent, launcher)) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    }
+}
+
 static int find_place(void)
 {
     const char *text = getenv(FM_KEYTABLE_ENV);
@@ -50,6 +86,9 @@ static int find_place(void)
     }
     if (!rc) {
         rc = fm_keytable_claim(fm_keytable_slot(mine.table, mine.place.rank), getpid());
+    }
+    if (!rc) {
+        die_with_parent(mine.table->launcher);
     }
     if (rc && mine.table) {
         fm_keytable_unmap(mine.table);

@@ -2,6 +2,7 @@
 /* The processes of the job and the way to each. */
 #include "core/runtime/process.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 #include "transport/ofi/ofi_open.h"
@@ -49,6 +50,8 @@ const struct fathom_table fm_process_vars = {
     .n_categories = FM_ARRAY_LEN(categories),
 };
 
+#define N_SIGNALS 32 /* the classic ones */
+
 struct fm_process {
     struct fm_pm *pm;
     struct fm_process_words *words;
@@ -64,15 +67,41 @@ static int publish(struct fm_process *p, struct fm_transport *tp)
     return rc ? rc : p->pm->ops->put(p->pm, tp->ops->name, address, len);
 }
 
+/*
+ * Libraries below libfabric (libinfinipath) take SIGINT, SIGTERM, SIGSEGV and others for handlers
+ * of their own when they are loaded, which makes an exit with status 1 of a death by signal. What
+ * a signal does is the affair of the program, so all is put back.
+ */
+static void keep_signals(struct sigaction dispositions[N_SIGNALS])
+{
+    for (int sig = 1; sig < N_SIGNALS; sig++) {
+        sigaction(sig, NULL, &dispositions[sig]);
+    }
+}
+
+static void restore_signals(const struct sigaction dispositions[N_SIGNALS])
+{
+    for (int sig = 1; sig < N_SIGNALS; sig++) {
+        struct sigaction now;
+
+        if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != dispositions[sig].sa_handler) {
+            sigaction(sig, &dispositions[sig], NULL);
+        }
+    }
+}
+
 static int open_ofi(struct fm_process *p, struct fm_channel *ch, void *ofi_words)
 {
     struct fm_transport_args args = {
         .self = p->pm->rank, .n_procs = p->pm->size, .tag = p->pm->job};
+    struct sigaction dispositions[N_SIGNALS];
     struct fm_transport *tp;
     int rc;
 
     fm_channel_sink(ch, &args.sink);
+    keep_signals(dispositions);
     rc = fm_ofi_open(&args, ofi_words, &tp);
+    restore_signals(dispositions);
     if (rc) {
         return rc;
     }
