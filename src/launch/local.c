@@ -252,13 +252,14 @@ static void reap(struct watch *w)
     judge_early_leaver(w);
 }
 
-static void interrupt(struct watch *w)
+static void interrupt(struct watch *w, int sig)
 {
     uint64_t now = fm_now_ns();
 
     if (w->interrupt_at_ns == 0) {
         w->interrupt_at_ns = now;
     } else if (now - w->interrupt_at_ns > SECOND_INTERRUPT_NS) {
+        fail(w, 128 + sig);
         w->is_ending = true;
         signal_ranks(w, SIGKILL);
     }
@@ -274,7 +275,7 @@ static void take_signal(struct watch *w, const struct signalfd_siginfo *info)
     }
     w->forwarded |= UINT64_C(1) << sig;
     if (sig == SIGINT || sig == SIGTERM) {
-        interrupt(w);
+        interrupt(w, sig);
     }
     /* What the terminal sends, it has sent to the ranks as well: they are in our group. */
     if (info->ssi_code != SI_KERNEL) {

@@ -29,9 +29,11 @@ struct fm_output {
     struct stream *streams; /* two per rank */
     int n_streams;
     struct stream *open_line[3]; /* per target: whose line stands there unfinished */
+    bool is_deaf[3];             /* per target: nobody reads it any more */
 };
 
-static void write_all(int fd, const char *text, size_t len)
+/* False when nobody reads any more. */
+static bool write_all(int fd, const char *text, size_t len)
 {
     while (len > 0) {
         ssize_t n = write(fd, text, len);
@@ -41,12 +43,13 @@ static void write_all(int fd, const char *text, size_t len)
 
             poll(&p, 1, -1);
         } else if (n < 0 && errno != EINTR) {
-            return; /* our reader is gone; the ranks are told by the closed pipes */
+            return false;
         } else if (n > 0) {
             text += n;
             len -= (size_t)n;
         }
     }
+    return true;
 }
 
 static void add_time(FILE *f)
@@ -105,17 +108,17 @@ static void pass_on(struct fm_output *o, struct stream *s, const char *text, siz
         len -= n;
     }
     fclose(f);
-    write_all(s->target, out, out_len);
+    o->is_deaf[s->target] |= !write_all(s->target, out, out_len);
     free(out);
 }
 
-/* Write the whole lines of the buffer; the rest too when forced or when the buffer is full. */
+/* Write the whole lines of the buffer; a piece of one when forced, or when it fills the buffer. */
 static void flush(struct fm_output *o, struct stream *s, bool is_forced)
 {
     const char *end = s->len > 0 ? memrchr(s->buf, '\n', s->len) : NULL;
     size_t n = end ? (size_t)(end - s->buf) + 1 : 0;
 
-    if (is_forced || s->len == LINE_MAX_LEN) {
+    if (is_forced || (!end && s->len == LINE_MAX_LEN)) {
         n = s->len;
     }
     if (n > 0) {
@@ -154,6 +157,11 @@ static bool take(struct fm_output *o, struct stream *s)
         s->len += (size_t)n;
         s->since_ns = fm_now_ns();
         flush(o, s, false);
+        if (o->is_deaf[s->target]) {
+            s->len = 0;
+            close_stream(o, s); /* SIGPIPE tells the rank */
+            return false;
+        }
         return true;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
