@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program that behaves as its arguments say, one word after the other, so that a test can write
+ * down what each rank does: "1:kill" is done by rank 1 only.
+ *
+ *     init finalize barrier      the MPI functions
+ *     say:TEXT                   a line with the rank and the process id
+ *     wait                       until a signal ends it
+ *     exit:N abort:N kill:N      end by exit, MPI_Abort, signal
+ *     trap:N                     from now on, say "got N" when signal N comes
+ *     ignore:N                   ignore signal N
+ *     close                      close all descriptors above 2, as some parents do
+ *     fork                       a child that sleeps on and holds all that is open
+ */
+#include <fcntl.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank;
+
+static void say(const char *text, int n)
+{
+    char line[128];
+    int len = snprintf(line, sizeof(line), "%s %d rank %d pid %d\n", text, n, rank, (int)getpid());
+
+    if (write(1, line, (size_t)len) != len) {
+        _exit(99);
+    }
+}
+
+static void got(int sig)
+{
+    say("got", sig);
+}
+
+static void leave_child(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    say("child", (int)pid);
+}
+
+static void close_all(void)
+{
+    for (int fd = 3; fd < 1024; fd++) {
+        close(fd);
+    }
+}
+
+static void act(const char *word)
+{
+    const char *colon = strchr(word, ':');
+    int n = colon ? atoi(colon + 1) : 0;
+
+    if (strcmp(word, "init") == 0) {
+        MPI_Init(NULL, NULL);
+    } else if (strcmp(word, "finalize") == 0) {
+        MPI_Finalize();
+    } else if (strcmp(word, "barrier") == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (strncmp(word, "say:", 4) == 0) {
+        say(colon + 1, 0);
+    } else if (strcmp(word, "wait") == 0) {
+        for (;;) {
+            pause();
+        }
+    } else if (strncmp(word, "exit:", 5) == 0) {
+        exit(n);
+    } else if (strncmp(word, "abort:", 6) == 0) {
+        MPI_Abort(MPI_COMM_WORLD, n);
+    } else if (strncmp(word, "kill:", 5) == 0) {
+        kill(getpid(), n);
+    } else if (strncmp(word, "trap:", 5) == 0) {
+        signal(n, got);
+    } else if (strncmp(word, "ignore:", 7) == 0) {
+        signal(n, SIG_IGN);
+    } else if (strcmp(word, "close") == 0) {
+        close_all();
+    } else if (strcmp(word, "fork") == 0) {
+        leave_child();
+    } else {
+        fprintf(stderr, "actor: what is %s?\n", word);
+        exit(98);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *text = getenv("FATHOM_RANK");
+
+    rank = text ? atoi(text) : 0;
+    for (int i = 1; i < argc; i++) {
+        char *end;
+        long who = strtol(argv[i], &end, 10);
+
+        if (end == argv[i] || *end != ':') {
+            act(argv[i]);
+        } else if (who == rank) {
+            act(end + 1);
+        }
+    }
+    return 0;
+}

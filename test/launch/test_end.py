@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How jobs end: exit status, what is said, what is left."""
+import os
+import re
+import signal
+import time
+
+import harness
+from harness import Test, is_alive, until
+
+# What the ranks of a job of 3 do -> exit status, what mpiexec says.
+ROWS = [
+    ('init barrier finalize', 0, r'^$'),
+    ('init finalize', 0, r'^$'),
+    ('exit:0', 0, r'^$'),
+    ('init barrier 1:abort:7 wait', 7, r'rank 1 \(pid \d+, host \S+, \S+\) ended the job'),
+    ('init barrier 1:abort:0 wait', 1, r'rank 1 \(pid \d+, host \S+, \S+\) ended the job'),
+    ('init barrier 1:abort:256 wait', 1, r'MPI_Abort was called on MPI_COMM_WORLD'),
+    ('init 1:kill:9 barrier finalize', 137, r'rank 1 \(pid \d+, host \S+, \S+\) was killed by '
+     r'signal 9 \(Killed\) between MPI_Init and MPI_Finalize'),
+    ('init barrier 1:kill:11 wait', 139, r'rank 1 .* signal 11 \(Segmentation fault\)'),
+    ('init 1:exit:3 barrier finalize', 3, r'rank 1 .* status 3 without calling MPI_Finalize'),
+    ('init 1:exit:0 barrier finalize', 1, r'rank 1 .* status 0 without calling MPI_Finalize'),
+    ('1:exit:0 init barrier finalize', 1, r'rank 1 .* status 0 without calling MPI_Init'),
+    ('1:exit:4 init barrier finalize', 4, r'rank 1 .* status 4 without calling MPI_Init'),
+    ('1:kill:9 init barrier finalize', 137, r'rank 1 .* signal 9 \(Killed\) before MPI_Init'),
+    ('init barrier finalize 1:exit:5', 5, r'^$'),
+    ('init barrier finalize 1:kill:6', 134, r'rank 1 .* signal 6 .* after MPI_Finalize'),
+    ('0:exit:0 1:exit:6 2:exit:0', 6, r'^$'),
+]
+
+
+class End(Test):
+    def test_table(self):
+        for words, status, text in ROWS:
+            with self.subTest(words):
+                job = self.actor(3, *words.split())
+                self.ends(job, status)
+                self.assertRegex(job.err, text)
+                self.assertEqual(job.left(), [])
+
+    def test_first_failure_counts(self):
+        job = self.actor(3, 'init', 'barrier', '2:exit:9', 'barrier', 'finalize')
+        self.ends(job, 9)
+
+    def test_others_run_on_after_a_late_failure(self):
+        job = self.actor(2, 'init', 'barrier', 'finalize', '0:exit:5', 'trap:10', 'say:here',
+                         'wait')
+        pid = int(job.expect(r'here 0 rank 1 pid (\d+)')[0])
+        until(lambda: len(job.relatives()) == 1, 'rank 0 has gone')
+        self.assertTrue(is_alive(pid))
+        os.kill(pid, signal.SIGKILL)
+        self.ends(job, 5)
+
+    def test_dead_rank_ends_the_job_soon(self):
+        job = self.actor(4, 'init', 'barrier', 'say:here', 'wait')
+        pids = dict(job.expect(r'rank (\d) pid (\d+)', 4))
+        start = time.monotonic()
+        os.kill(int(pids['2']), signal.SIGKILL)
+        self.ends(job, 137)
+        self.assertLess(time.monotonic() - start, 1.0)
+        self.assertIn(f'rank 2 (pid {pids["2"]}', job.err)
+        self.assertIn('ending the other 3 ranks', job.err)
+
+    def test_ranks_that_do_not_want_to_end(self):
+        job = self.actor(3, 'ignore:15', 'init', 'barrier', 'say:here', '1:kill:9', 'wait')
+        self.ends(job, 137)
+
+    def test_stopped_rank(self):
+        job = self.actor(2, 'init', 'barrier', 'say:here', 'wait')
+        pids = dict(job.expect(r'rank (\d) pid (\d+)', 2))
+        os.kill(int(pids['0']), signal.SIGSTOP)
+        os.kill(int(pids['1']), signal.SIGKILL)
+        self.ends(job, 137)
+
+    def test_mpiexec_is_killed(self):
+        job = self.actor(3, 'init', 'barrier', 'say:here', 'wait')
+        job.expect('here', 3)
+        os.kill(job.pid, signal.SIGKILL)
+        self.ends(job, 137)
+
+    def test_mpiexec_is_killed_with_a_shell_between(self):
+        job = self.mpiexec('-n', 2, 'sh', '-c', f'{harness.ACTOR} init barrier say:here wait; :')
+        job.expect('here', 2)
+        self.assertEqual(len(job.relatives()), 4)
+        os.kill(job.pid, signal.SIGKILL)
+        self.ends(job, 137)
+
+    def test_abort_below_a_shell(self):
+        job = self.mpiexec('-n', 2, 'sh', '-c',
+                           f'{harness.ACTOR} init barrier 1:abort:8 wait; exit 0')
+        self.ends(job, 8)
+
+    def test_parent_that_closes_descriptors(self):
+        shell = 'for i in 3 4 5 6 7 8 9; do eval "exec $i>&-"; done; exec "$@"'
+        job = self.mpiexec('-n', 2, 'sh', '-c', shell, 'sh', harness.ACTOR, 'init', 'barrier',
+                           'say:here', 'finalize')
+        job.expect('here', 2)
+        self.ends(job, 0)
+
+    def test_second_program_in_one_place(self):
+        job = self.mpiexec('-n', 1, 'sh', '-c',
+                           f'{harness.ACTOR} init finalize && {harness.ACTOR} init finalize')
+        self.assertNotEqual(job.end(), 0)
+        self.assertIn('one MPI program per rank', job.err)
+
+    def test_program_started_by_a_rank_runs_alone(self):
+        job = self.mpiexec('-n', 1, harness.ACTOR, 'init', 'say:outer', 'fork', 'finalize')
+        job.expect('outer')
+        self.ends(job, 0)
+        job.kill_all()  # the child that it left
+
+    def test_detached_child_does_not_hold_us(self):
+        for label in ([], ['-l']):
+            job = self.mpiexec('-n', 2, *label, 'sh', '-c', 'sleep 600 & echo started')
+            self.ends(job, 0)
+            self.assertEqual(len(job.relatives()), 2)
+            self.assertEqual(len(re.findall('started', job.out)), 2)
+            job.kill_all()
+
+
+class Signals(Test):
+    def test_forwarded_as_they_are(self):
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
+            with self.subTest(sig):
+                job = self.actor(2, f'trap:{int(sig)}', 'say:here', 'wait')
+                job.expect('here', 2)
+                os.kill(job.pid, sig)
+                job.expect(rf'got {int(sig)} rank', 2)
+                os.kill(job.relatives()[0], signal.SIGKILL)
+                self.ends(job, 137)
+
+    def test_interrupt_ends_with_its_status(self):
+        for sig, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            job = self.actor(2, 'init', 'barrier', 'say:here', 'wait')
+            job.expect('here', 2)
+            os.kill(job.pid, sig)
+            self.ends(job, status)
+            self.assertEqual(job.err, '')
+
+    def test_second_interrupt_kills(self):
+        job = self.actor(2, 'ignore:2', 'say:here', 'wait')
+        job.expect('here', 2)
+        os.kill(job.pid, signal.SIGINT)
+        time_out = time.monotonic() + 0.3  # one that comes at once is the same one
+        until(lambda: time.monotonic() > time_out, 'the first interrupt is past')
+        self.assertEqual(len(job.relatives()), 2)
+        os.kill(job.pid, signal.SIGINT)
+        self.ends(job, 130)
+
+    def test_stop_and_continue(self):
+        job = self.actor(2, 'say:here', 'wait')
+        job.expect('here', 2)
+        os.kill(job.pid, signal.SIGTSTP)
+        until(lambda: harness.state_of(job.pid) == 'T', 'mpiexec has stopped')
+        until(lambda: all(harness.state_of(p) == 'T' for p in job.relatives()), 'all have stopped')
+        os.kill(job.pid, signal.SIGCONT)
+        until(lambda: not any(harness.state_of(p) == 'T' for p in job.relatives()), 'all go on')
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+
+
+class Time(Test):
+    def test_timeout(self):
+        for arguments, env in ((['--timeout', '0.5'], {}), ([], {'MPIEXEC_TIMEOUT': '0.5'})):
+            job = self.mpiexec('-n', 2, *arguments, harness.ACTOR, 'init', '0:wait', 'barrier',
+                               env=env)
+            self.ends(job, 124)
+            self.assertIn('has run for 0.5 s', job.err)
+            self.assertRegex(job.err, r'rank 0 \(pid \d+\) ')
+            self.assertRegex(job.err, r'rank 1 \(pid \d+\) ')
+
+    def test_timeout_names_the_call(self):
+        job = self.mpiexec('-n', 2, '--timeout', '3', harness.ACTOR, 'init', '0:wait', 'barrier')
+        self.ends(job, 124)
+        self.assertRegex(job.err, r'rank 0 \(pid \d+\) is computing')
+        self.assertRegex(job.err, r'rank 1 \(pid \d+\) has been in MPI_Barrier with rank 0')
+
+
+if __name__ == '__main__':
+    harness.main()

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fathom command: looking at jobs from outside, while they run and after they died."""
+import json
+import os
+import re
+import signal
+import tempfile
+
+import harness
+from harness import Test
+
+
+class Outside(Test):
+    def fathom(self, *arguments, status=0):
+        job = self.start(harness.FATHOM, *arguments)
+        self.ends(job, status)
+        return job.out + job.err
+
+    def blocked_job(self):
+        """Rank 0 stays away from a barrier that rank 1 waits in."""
+        job = self.actor(2, 'init', 'barrier', 'say:here', '0:wait', 'barrier', 'finalize')
+        pids = dict(job.expect(r'rank (\d) pid (\d+)', 2))
+        harness.until(lambda: 'blocked' in self.fathom('where', job.pid), 'rank 1 is blocked')
+        return job, pids
+
+    def test_where(self):
+        job, pids = self.blocked_job()
+        text = self.fathom('where', job.pid)
+        self.assertRegex(text, rf'\n +0 +{pids["0"]} +computing ')
+        self.assertRegex(text, rf'\n +1 +{pids["1"]} +blocked .*'
+                         r'MPI_Barrier with rank 0, tag \d+ on MPI_COMM_WORLD')
+        self.assertRegex(self.fathom('where', pids['1']), 'MPI_Barrier')
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+
+    def test_top(self):
+        job, _ = self.blocked_job()
+        text = self.fathom('top', '-d', '0.1', '-n', '2', job.pid)
+        self.assertEqual(len(re.findall('rank +pid', text)), 2)
+        self.assertRegex(text, r'blocked .* 100%  MPI_Barrier')
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+
+    def test_list_of_a_job(self):
+        job = self.mpiexec('-n', 2, '--set', 'p2p_eager_limit=123', harness.ACTOR, 'init',
+                           'barrier', 'say:here', 'wait')
+        job.expect('here', 2)
+        data = json.loads(self.fathom('list', '--json', '--job', job.pid))
+        cvars = {v['name']: v for v in data['cvars']}
+        self.assertEqual(cvars['p2p_eager_limit']['value'], 123)
+        self.assertEqual(cvars['p2p_eager_limit']['source'], 'mpiexec')
+        pvars = {(v['name'], v['class']): v for v in data['pvars']}
+        self.assertGreater(pvars['progress_polls', 'counter']['value'], 0)
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+
+    def test_program_on_its_own(self):
+        job = self.start(harness.ACTOR, 'init', 'say:here', 'wait')
+        job.expect('here')
+        self.assertRegex(self.fathom('where', job.pid), rf' 0 +{job.pid} +computing')
+        os.kill(job.pid, signal.SIGKILL)
+        self.ends(job, 137)
+
+    def test_refused(self):
+        self.assertIn('is no mpiexec of ours', self.fathom('where', os.getpid(), status=1))
+        self.assertIn('does not exist', self.fathom('where', 4194304, status=1))
+        self.assertIn('usage', self.fathom('where', 'here', status=2))
+        self.assertIn('usage', self.fathom('top', '-d', '0', status=2))
+        self.assertIn('no command "wear"', self.fathom('wear', status=2))
+        self.assertIn('usage', self.fathom(status=2))
+
+
+class Stat(Test):
+    def stat(self, *arguments, status=0):
+        with tempfile.TemporaryDirectory() as d:
+            job = self.start(harness.FATHOM, 'stat', '--json', '-o', d + '/out', *arguments)
+            self.ends(job, status)
+            with open(d + '/out') as f:
+                return json.load(f), job
+
+    def test_counts(self):
+        data, _ = self.stat(harness.MPIEXEC, '-n', 3, harness.ACTOR, 'init', 'barrier', 'barrier',
+                            'finalize')
+        self.assertEqual(data['exit_status'], 0)
+        self.assertEqual([r['rank'] for r in data['ranks']], [0, 1, 2])
+        for r in data['ranks']:
+            self.assertEqual(r['state'], 'finalized')
+            self.assertGreater(r['pvars']['progress_polls'], 0)
+            self.assertGreater(r['pvars']['runtime_init_time'], 0)
+
+    def test_after_a_crash(self):
+        data, job = self.stat(harness.MPIEXEC, '-n', 3, harness.ACTOR, 'init', 'barrier', 'barrier',
+                              '1:kill:9', 'wait', status=137)
+        self.assertEqual(data['exit_status'], 137)
+        self.assertIn('was killed by signal 9', job.err)
+        for r in data['ranks']:
+            self.assertEqual(r['state'], 'dead')
+            self.assertGreater(r['pvars']['progress_polls'], 0)
+            names = [o['name'] for o in r['objects']]
+            self.assertIn('MPI_COMM_WORLD', names)
+            world = r['objects'][names.index('MPI_COMM_WORLD')]
+            self.assertEqual(world['members'], 3)
+            self.assertEqual(world['comm_collectives'], 2)
+
+    def test_mpiexec_is_killed_too(self):
+        with tempfile.TemporaryDirectory() as d:
+            job = self.start(harness.FATHOM, 'stat', '--json', '-o', d + '/out', harness.MPIEXEC,
+                             '-n', 2, harness.ACTOR, 'init', 'barrier', 'say:here', 'wait')
+            job.expect('here', 2)
+            for pid in job.relatives():
+                with open(f'/proc/{pid}/comm') as f:
+                    if f.read().strip() == 'mpiexec':
+                        os.kill(pid, signal.SIGKILL)
+            self.ends(job, 137)
+            with open(d + '/out') as f:
+                self.assertEqual(len(json.load(f)['ranks']), 2)
+
+    def test_table(self):
+        job = self.start(harness.FATHOM, 'stat', harness.MPIEXEC, '-n', 2, harness.ACTOR, 'init',
+                         'barrier', 'finalize')
+        self.ends(job, 0)
+        self.assertRegex(job.err, r'fathom stat: actor, 2 ranks on \S+, .*, exit status 0')
+        self.assertRegex(job.err, r'rank 0 +rank 1 +total')
+        self.assertRegex(job.err, r'messages sent +[\d,]+ +[\d,]+ +[\d,]+')
+        job = self.start(harness.FATHOM, 'stat', '--all', harness.MPIEXEC, '-n', 2, harness.ACTOR,
+                         'init', 'barrier', 'finalize')
+        self.ends(job, 0)
+        self.assertRegex(job.err, r'progress_polls +[\d,]+ +[\d,]+ +[\d,]+')
+
+    def test_totals_are_sums(self):
+        job = self.start(harness.FATHOM, 'stat', '--all', harness.MPIEXEC, '-n', 3, harness.ACTOR,
+                         'init', 'barrier', 'finalize')
+        self.ends(job, 0)
+        found = re.search(r'progress_polls +([\d,]+) +([\d,]+) +([\d,]+) +([\d,]+)', job.err)
+        n = [int(x.replace(',', '')) for x in found.groups()]
+        self.assertEqual(sum(n[:3]), n[3])
+
+    def test_program_on_its_own(self):
+        data, _ = self.stat(harness.ACTOR, 'init', 'barrier', 'finalize')
+        self.assertEqual(len(data['ranks']), 1)
+        self.assertGreater(data['ranks'][0]['pvars']['runtime_init_time'], 0)
+
+    def test_command_that_is_no_mpi_program(self):
+        data, _ = self.stat('sh', '-c', 'exit 3', status=3)
+        self.assertEqual(data['ranks'], [])
+        job = self.start(harness.FATHOM, 'stat', harness.MPIEXEC, '-n', 2, 'true')
+        self.ends(job, 0)
+        self.assertIn('no rank has come as far as MPI_Init', job.err)
+        job = self.start(harness.FATHOM, 'stat', 'no-such-command')
+        self.ends(job, 127)
+
+
+class Alone(Test):
+    def fathom(self, *arguments):
+        job = self.start(harness.FATHOM, *arguments)
+        self.ends(job, 0)
+        self.assertEqual(job.err, '')
+        return job.out
+
+    def test_list(self):
+        text = self.fathom('list', 'p2p_eager_limit')
+        self.assertRegex(text, r'p2p_eager_limit = [\d,]+ bytes +\(default; local\)\n +Bytes up to')
+        job = self.start(harness.FATHOM, 'list', 'nothing_is_called_so')
+        self.ends(job, 1)
+
+    def test_list_shows_sources(self):
+        job = self.start(harness.FATHOM, 'list', '--json', 'p2p_eager_limit',
+                         env={'FATHOM_P2P_EAGER_LIMIT': '99'})
+        self.ends(job, 0)
+        (v,) = [c for c in json.loads(job.out)['cvars'] if c['name'] == 'p2p_eager_limit']
+        self.assertEqual((v['value'], v['source']), (99, 'environment'))
+
+    def test_list_is_complete(self):
+        data = json.loads(self.fathom('list', '--json'))
+        for v in data['cvars'] + data['pvars']:
+            self.assertTrue(v['description'].strip(), v)
+        self.assertGreater(len(data['cvars']), 10)
+        self.assertGreater(len(data['pvars']), 50)
+
+    def test_api(self):
+        last = self.fathom('api').splitlines()[-1]
+        built, total = re.fullmatch(r'(\d+) of (\d+) built', last).groups()
+        self.assertEqual(int(total), 664)
+        missing = self.fathom('api', '--missing').splitlines()[:-1]
+        self.assertEqual(int(built) + len(missing), 664)
+
+    def test_versions(self):
+        self.assertRegex(self.fathom('info'), r'^Fathom \S+, MPI 5\.0')
+        self.assertRegex(self.fathom('--version'), r'^fathom \d')
+        self.assertIn('usage', self.fathom('--help'))
+
+
+if __name__ == '__main__':
+    harness.main()
