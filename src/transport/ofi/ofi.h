@@ -12,6 +12,10 @@
  * short one that was sent later; the number puts that right (ofi_order.h). A message of 0 bytes on
  * the wire is a flush: it is sent at close, for its completion alone.
  *
+ * Receive buffers take one message each. Multi-receive buffers (FI_MULTI_RECV) are not used: in
+ * libfabric 1.17 ofi_rxm reports such a buffer as released while a long message of another peer is
+ * still being placed in it, and packs messages at odd addresses.
+ *
  * Every operation in flight has a struct fm_ofi_op, whose first member belongs to libfabric. Sends
  * that fit the provider's inject size leave from a scratch buffer and have no completion; longer
  * ones leave from a bounce buffer, which comes back with the completion.
@@ -169,6 +173,8 @@ int fm_ofi_choose(const struct fm_ofi_lib *lib, const char *provider, const char
                   bool is_one_host, struct fi_info **out_info);
 /* Does this provider put messages straight into the memory of a peer on the same host? */
 bool fm_ofi_is_local(const char *provider);
+/* The longest message on the wire that this provider carries well. */
+size_t fm_ofi_best_wire(const char *provider);
 /* An interface's address as text ("127.0.0.1"), "" when it is of no known kind. */
 void fm_ofi_address_text(const struct fi_info *info, char *out, size_t len);
 

@@ -39,14 +39,14 @@ int fm_ofi_expose(struct fm_transport *tp, void *addr, size_t len, struct fm_mem
 
 void fm_ofi_unexpose(struct fm_transport *tp, struct fm_mem *mem)
 {
-    struct fm_ofi *ofi = ofi_of(tp);
     struct fid_mr *mr = mem->priv;
 
+    (void)tp;
     if (mr) {
         fi_close(&mr->fid);
         mem->priv = NULL;
-        FM_STAT(fathom_level_add(&ofi->w->registered, -1));
-        FM_STAT(fathom_level_add(&ofi->w->registered_bytes, -(int64_t)mem->len));
+        FM_STAT(fathom_level_add(&ofi_of(tp)->w->registered, -1));
+        FM_STAT(fathom_level_add(&ofi_of(tp)->w->registered_bytes, -(int64_t)mem->len));
     }
 }
 

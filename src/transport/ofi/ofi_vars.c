@@ -31,10 +31,12 @@ static const struct fathom_cvar cvars[] = {
     TEXT("ofi_interface_used",
          "The interface and address that were chosen; empty until they were needed.",
          FATHOM_SCOPE_READONLY, FATHOM_USER_BASIC, interface_used),
-    NUMBER("ofi_max_send",
-           "Longest message that is handed to the provider in one piece; raise it together with "
-           "eager limits above it, at the cost of longer buffers.",
-           "bytes", FATHOM_TUNER_DETAIL, max_send, 65536, 4096, 1 << 20),
+    NUMBER(
+        "ofi_max_send",
+        "Longest message that is handed to the provider in one piece, at least 4096, or 0 for "
+        "what suits the provider (16 KiB over ofi_rxm, else 64 KiB); raise it for providers that "
+        "are slow to start a message.",
+        "bytes", FATHOM_TUNER_DETAIL, max_send, 0, 0, 1 << 20),
     NUMBER("ofi_send_buffers",
            "Bounce buffers for messages in flight that are too long to be injected; raise it when "
            "ofi_exhausted grows.",

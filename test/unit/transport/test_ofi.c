@@ -92,6 +92,7 @@ static int open_side(int k)
     snprintf(side[k].w->provider, sizeof(side[k].w->provider), "%s", provider);
     side[k].w->on_connected = 1;
     side[k].w->drain_ms = 1000;
+    side[k].w->max_send = MAX_SEND;
     args.sink = (struct fm_sink){.ctx = &side[k], .deliver = deliver, .failed = failed};
     return fm_ofi_open(&args, side[k].w, &side[k].tp);
 }
@@ -491,6 +492,29 @@ START_TEST(the_choice_is_told)
 }
 END_TEST
 
+START_TEST(limits_suit_the_provider)
+{
+    struct fm_transport_args args = {.n_procs = 1, .tag = "t"};
+    struct fm_ofi_words *w = fm_double_block(&fm_ofi_vars);
+    struct fm_transport *tp = NULL;
+
+    args.sink = (struct fm_sink){.deliver = deliver, .failed = failed};
+    snprintf(w->provider, sizeof(w->provider), "%s", provider);
+    ck_assert_int_eq(fm_ofi_open(&args, w, &tp), 0);
+    ck_assert_uint_eq(tp->max_send, strstr(w->provider_used, "ofi_rxm") ? 16368 : 65520);
+    tp->ops->close(tp);
+    w->max_send = 17;
+    w->use_rma = 0;
+    w->can_sleep = 0;
+    ck_assert_int_eq(fm_ofi_open(&args, w, &tp), 0);
+    ck_assert_uint_eq(tp->max_send, 4096);
+    ck_assert(!tp->has_rma);
+    ck_assert_int_eq(tp->ops->expose(tp, pattern, 8, &(struct fm_mem){0}), -FM_E_UNSUPPORTED);
+    tp->ops->close(tp);
+    free(w);
+}
+END_TEST
+
 START_TEST(unknown_names_are_refused)
 {
     struct fm_transport_args args = {.n_procs = 1, .tag = "t"};
@@ -540,6 +564,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, what_was_accepted_leaves_before_the_end);
     tcase_add_test(tc, addresses_are_not_trusted);
     tcase_add_test(tc, the_choice_is_told);
+    tcase_add_test(tc, limits_suit_the_provider);
     tcase_add_test(tc, unknown_names_are_refused);
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);
