@@ -37,6 +37,20 @@ int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 }
 FM_ALIAS(Send_init_c)
 
+int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
+{
+    return do_init(FM_CALL, buf, count, datatype, dest, tag, comm, request, FM_SEND_BUFFERED);
+}
+FM_ALIAS(Bsend_init)
+
+int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return do_init(FM_CALL, buf, count, datatype, dest, tag, comm, request, FM_SEND_BUFFERED);
+}
+FM_ALIAS(Bsend_init_c)
+
 int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request *request)
 {

@@ -32,6 +32,19 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 }
 FM_ALIAS(Send_c)
 
+int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return do_send(FM_CALL, buf, count, datatype, dest, tag, comm, FM_SEND_BUFFERED);
+}
+FM_ALIAS(Bsend)
+
+int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
+{
+    return do_send(FM_CALL, buf, count, datatype, dest, tag, comm, FM_SEND_BUFFERED);
+}
+FM_ALIAS(Bsend_c)
+
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return do_send(FM_CALL, buf, count, datatype, dest, tag, comm, FM_SEND_SYNC);
@@ -93,6 +106,20 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
     return do_isend(FM_CALL, buf, count, datatype, dest, tag, comm, request, FM_SEND_STANDARD);
 }
 FM_ALIAS(Isend_c)
+
+int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return do_isend(FM_CALL, buf, count, datatype, dest, tag, comm, request, FM_SEND_BUFFERED);
+}
+FM_ALIAS(Ibsend)
+
+int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
+{
+    return do_isend(FM_CALL, buf, count, datatype, dest, tag, comm, request, FM_SEND_BUFFERED);
+}
+FM_ALIAS(Ibsend_c)
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)

@@ -40,16 +40,6 @@
     X(MPI_Barrier_init) \
     X(MPI_Bcast_init) \
     X(MPI_Bcast_init_c) \
-    X(MPI_Bsend) \
-    X(MPI_Bsend_c) \
-    X(MPI_Bsend_init) \
-    X(MPI_Bsend_init_c) \
-    X(MPI_Buffer_attach) \
-    X(MPI_Buffer_attach_c) \
-    X(MPI_Buffer_detach) \
-    X(MPI_Buffer_detach_c) \
-    X(MPI_Buffer_flush) \
-    X(MPI_Buffer_iflush) \
     X(MPI_Cart_coords) \
     X(MPI_Cart_create) \
     X(MPI_Cart_get) \
@@ -60,18 +50,12 @@
     X(MPI_Cartdim_get) \
     X(MPI_Close_port) \
     X(MPI_Comm_accept) \
-    X(MPI_Comm_attach_buffer) \
-    X(MPI_Comm_attach_buffer_c) \
     X(MPI_Comm_connect) \
     X(MPI_Comm_create_from_group) \
-    X(MPI_Comm_detach_buffer) \
-    X(MPI_Comm_detach_buffer_c) \
     X(MPI_Comm_disconnect) \
-    X(MPI_Comm_flush_buffer) \
     X(MPI_Comm_get_parent) \
     X(MPI_Comm_idup) \
     X(MPI_Comm_idup_with_info) \
-    X(MPI_Comm_iflush_buffer) \
     X(MPI_Comm_join) \
     X(MPI_Comm_spawn) \
     X(MPI_Comm_spawn_multiple) \
@@ -204,8 +188,6 @@
     X(MPI_Ibarrier) \
     X(MPI_Ibcast) \
     X(MPI_Ibcast_c) \
-    X(MPI_Ibsend) \
-    X(MPI_Ibsend_c) \
     X(MPI_Iexscan) \
     X(MPI_Iexscan_c) \
     X(MPI_Igather) \
@@ -292,19 +274,13 @@
     X(MPI_Scatter_init_c) \
     X(MPI_Scatterv_init) \
     X(MPI_Scatterv_init_c) \
-    X(MPI_Session_attach_buffer) \
-    X(MPI_Session_attach_buffer_c) \
     X(MPI_Session_call_errhandler) \
-    X(MPI_Session_detach_buffer) \
-    X(MPI_Session_detach_buffer_c) \
     X(MPI_Session_finalize) \
-    X(MPI_Session_flush_buffer) \
     X(MPI_Session_get_errhandler) \
     X(MPI_Session_get_info) \
     X(MPI_Session_get_nth_pset) \
     X(MPI_Session_get_num_psets) \
     X(MPI_Session_get_pset_info) \
-    X(MPI_Session_iflush_buffer) \
     X(MPI_Session_init) \
     X(MPI_Session_set_errhandler) \
     X(MPI_Topo_test) \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/p2p/bsend.h"
 #include "core/p2p/engine.h"
 #include "core/p2p/probe.h"
 #include "core/p2p/progress_state.h"
@@ -66,6 +67,7 @@ static void comm_changed(struct fm_comm *comm, bool is_made)
     if (!is_made) {
         fm_match_each_unexpected(ch->match, drop_late, &c);
         fm_contexts_remove(&ch->contexts, comm);
+        fm_buffer_orphan(ch, comm);
         return;
     }
     if (fm_contexts_add(&ch->contexts, comm) != 0) {
@@ -248,6 +250,7 @@ void fm_channel_destroy(struct fm_channel *ch)
     for (int k = 0; k < ch->n_transports; k++) {
         ch->transports[k]->ops->close(ch->transports[k]);
     }
+    fm_buffer_finish(ch);
     fm_request_init(NULL);
     fm_match_destroy(ch->match);
     fm_progress_destroy(ch->progress);

@@ -49,6 +49,7 @@ struct fm_channel {
     struct fm_pool blocks;       /* unexpected messages */
     struct fm_pool fetches;      /* rndv.c: transfers under way */
     struct fm_contexts contexts; /* live communicators */
+    struct fm_buffer *buffers;   /* bsend.c: what the user has attached */
     uint32_t window;             /* blocks that one sender may have in use here */
     int n_stalled;               /* peers that may send no further RTS */
     uint64_t n_sending;          /* sends to other processes that are not complete */

@@ -34,7 +34,6 @@ struct fm_send_req {
     bool is_cancelling; /* asked the receiver to forget it */
     bool is_exposed;
     bool is_counted; /* in peer->n_rts */
-    void *copy;      /* buffered mode: its place in the attached buffer; NULL: none */
     uint64_t start_ns;
     struct fm_mem mem;
     /* Fragments, after CTS. */
@@ -117,6 +116,8 @@ FM_INLINE void fm_wire_base_set(struct fm_wire_base *b, const struct fm_channel 
 
 /* Count a message of the user that left for good. */
 void fm_send_count(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len);
+/* Send a short message without a request, if that is possible now. */
+bool fm_send_at_once(const struct fm_msg *m, MPI_Count len);
 /* All bytes of the message may be reused: complete the request. */
 void fm_send_done(struct fm_channel *ch, struct fm_send_req *s);
 /* It ends with an error. */

@@ -81,7 +81,7 @@ struct fm_progress_words {
     uint64_t n_gone_checks;
     uint64_t state; /* enum fm_progress_state */
     /* Control variables. */
-    uint64_t spin, yield, sleep_us, gone_ms;
+    uint64_t spin_us, yield, sleep_us, gone_ms;
     /* Events. */
     uint64_t on_slept, on_woke;
 };

@@ -344,20 +344,23 @@ FM_COLD static int wait_slowly(struct fm_channel *ch, const struct until *u)
     return rc;
 }
 
+/* Rounds between two looks at the clock. */
+#define SPIN_ROUNDS 16
+
 /* How long to spin: not at all where that only keeps others from running. */
-static uint64_t spin_of(const struct fm_channel *ch)
+static uint64_t spin_ns(const struct fm_channel *ch)
 {
     const struct fm_progress *p = ch->progress;
 
-    return ch->n_local > p->n_processors ? 0 : p->words->spin;
+    return ch->n_local > p->n_processors ? 0 : p->words->spin_us * 1000;
 }
 
 FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
 {
-    struct fm_progress_words *w = ch->progress->words;
+    uint64_t end_ns = 0;
 
-    FM_STAT(w->n_waits++);
-    for (uint64_t k = 0, n_spin = spin_of(ch); k <= n_spin; k++) {
+    FM_STAT(ch->progress->words->n_waits++);
+    for (unsigned k = 1;; k++) {
         int n;
 
         if (u->fn(u->ctx)) {
@@ -369,13 +372,21 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
         }
         if (n > 0) {
             k = 0;
-        } else if (FM_UNLIKELY(ch->lock->is_on)) {
+            end_ns = 0;
+        } else if (k % SPIN_ROUNDS == 0) {
+            uint64_t now = fm_now_ns();
+
+            end_ns = end_ns ? end_ns : now + spin_ns(ch);
+            if (now >= end_ns) {
+                return wait_slowly(ch, u);
+            }
+        }
+        if (FM_UNLIKELY(ch->lock->is_on)) {
             give_way(ch);
         } else {
             fm_cpu_relax();
         }
     }
-    return wait_slowly(ch, u);
 }
 
 int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx)

@@ -16,12 +16,12 @@ static const struct fathom_enum state_enum = {"progress_state", state_items,
 
 /* clang-format off */
 static const struct fathom_cvar cvars[] = {
-    {.name = "progress_spin", .unit = "polls",
-     .desc = "Empty polls of a wait before it gives the processor away; raise it where "
+    {.name = "progress_spin", .unit = "us",
+     .desc = "Time without an event after which a wait gives the processor away; raise it where "
              "every rank has a processor of its own, and set it to 0 to save power.",
      .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
      .verbosity = FATHOM_TUNER_BASIC,
-     .at = WORD(spin), .def = 2000, .min = 0, .max = INT64_C(1) << 40,
+     .at = WORD(spin_us), .def = 50, .min = 0, .max = 60000000,
      .category = "progress"},
     {.name = "progress_yield", .unit = "yields",
      .desc = "Times that a wait gives the processor away before it sleeps; raise it where "

@@ -5,6 +5,7 @@
  */
 #include "core/p2p/send.h"
 
+#include "core/p2p/bsend.h"
 #include "core/p2p/engine.h"
 
 /* ---- counting ---- */
@@ -58,6 +59,14 @@ FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, const stru
         fm_p2p_emit(ch, FM_EV_EAGER, peer->proc, h.context, m->tag, len);
     }
     return 0;
+}
+
+bool fm_send_at_once(const struct fm_msg *m, MPI_Count len)
+{
+    struct fm_channel *ch = m->comm->ch;
+    struct fm_peer *peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
+
+    return is_short(peer, m, (uint64_t)len) && send_short(ch, peer, m, (uint64_t)len) == 0;
 }
 
 /* ---- requests ---- */
@@ -223,6 +232,17 @@ FM_COLD static void wait_for_room(struct fm_channel *ch, struct fm_send_req *s)
     FM_STAT(ch->words->n_queued++);
 }
 
+/* The copy has a request of its own; this one is complete with the copying (MPI-5.0 3.4). */
+static int start_buffered(struct fm_send_req *s)
+{
+    int rc = fm_bsend(&s->msg, s->len);
+
+    if (rc == 0) {
+        fm_request_complete(&s->req);
+    }
+    return rc;
+}
+
 int fm_send_start(struct fm_send_req *s)
 {
     struct fm_channel *ch = s->msg.comm->ch;
@@ -232,6 +252,9 @@ int fm_send_start(struct fm_send_req *s)
     s->peer = NULL;
     s->proto = NULL;
     FM_STAT(ch->words->n_sync_sent += s->mode == FM_SEND_SYNC);
+    if (FM_UNLIKELY(s->mode == FM_SEND_BUFFERED)) {
+        return start_buffered(s);
+    }
     if (proc == ch->self) {
         FM_STAT(fm_send_count(ch, &s->msg, s->len));
         return fm_self_send(ch, s);
@@ -281,9 +304,6 @@ static int isend(const struct fm_msg *m, enum fm_send_mode mode, MPI_Count len,
 
     if (FM_UNLIKELY(len < 0)) {
         return too_long(m);
-    }
-    if (mode == FM_SEND_BUFFERED) {
-        return fm_fail(-FM_E_UNSUPPORTED, "buffered mode is not built yet");
     }
     s = fm_send_req_new(m, mode, len);
     if (FM_UNLIKELY(!s)) {

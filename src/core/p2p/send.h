@@ -23,7 +23,8 @@ struct fm_msg {
     enum fm_space space;
 };
 
-/* Send and return when the buffer may be used again. 0 or a failure. */
+/* Send and return when the buffer may be used again. 0, a failure, or the positive MPI_ERR_BUFFER
+   (buffered mode: no room). */
 int fm_send(const struct fm_msg *m, enum fm_send_mode mode);
 /* Start; *out_req holds the handle's reference, to be given to fm_wait() or fm_request_unref(). */
 int fm_isend(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request **out_req);
