@@ -15,6 +15,7 @@
 #include "core/runtime/process.h"
 #include "core/runtime/runtime.h"
 #include "transport/ofi/ofi_open.h"
+#include "transport/shm/shm_open.h"
 #include "util/log.h"
 
 /* Written by host_start() alone, which the registry calls once, under its lock. */
@@ -63,7 +64,8 @@ static void host_start(void)
     fathom_mpit_add(&fm_progress_vars, &words.channel.progress);
     fathom_mpit_add(&fm_comm_vars, &words.comm);
     fathom_mpit_add(&fm_coll_vars, &words.coll);
-    fathom_mpit_add(&fm_ofi_vars, &words.ofi);
+    fathom_mpit_add(&fm_ofi_vars, &words.transports.ofi);
+    fathom_mpit_add(&fm_shm_vars, &words.transports.shm);
 }
 
 const struct fm_host_words *fm_host_words(void)

@@ -8,6 +8,7 @@
 #include <fathom/mpit.h>
 
 #include "core/p2p/channel.h"
+#include "core/runtime/process.h"
 
 extern const struct fathom_host fm_host;
 
@@ -16,7 +17,7 @@ struct fm_host_words {
     struct fm_channel_words channel;
     void *comm;
     void *coll;
-    void *ofi;
+    struct fm_process_blocks transports;
     void *process;
 };
 

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 
 #include "transport/ofi/ofi_open.h"
+#include "transport/shm/shm_open.h"
 #include "util/sync.h"
 
 enum fm_process_choice { CHOICE_AUTO = 0, CHOICE_OFI, CHOICE_SHM };
 
 /* clang-format off */
 static const struct fathom_enum_item choice_items[] = {
-    {CHOICE_AUTO, "auto"}, {CHOICE_OFI, "ofi"},
+    {CHOICE_AUTO, "auto"}, {CHOICE_OFI, "ofi"}, {CHOICE_SHM, "shm"},
 };
 static const struct fathom_enum choices = {"transport", choice_items, FM_ARRAY_LEN(choice_items)};
 
@@ -22,8 +23,9 @@ static const struct fathom_cvar cvars[] = {
     {.name = "transport", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
      .verbosity = FATHOM_USER_BASIC, .items = &choices, .at = WORD(transport),
      .def = CHOICE_AUTO, .fixed_after_init = true,
-     .desc = "How processes talk: auto chooses for each peer, ofi takes libfabric for all of them, "
-             "which is what to set when a provider is to be tested on one host."},
+     .desc = "How processes talk: auto takes shared memory on one host and libfabric between hosts; "
+             "ofi takes libfabric for all, which is what to set when a provider is to be tested on "
+             "one host or when containers keep processes apart; shm allows nothing else."},
 };
 static const struct fathom_pvar pvars[] = {
     {"runtime_connections", "Processes that this one has talked to, itself not counted.",
@@ -56,6 +58,7 @@ struct fm_process {
     struct fm_pm *pm;
     struct fm_process_words *words;
     struct fm_transport *ofi; /* NULL: not open */
+    struct fm_transport *shm; /* NULL: not open */
 };
 
 static int publish(struct fm_process *p, struct fm_transport *tp)
@@ -90,18 +93,33 @@ static void restore_signals(const struct sigaction dispositions[N_SIGNALS])
     }
 }
 
-static int open_ofi(struct fm_process *p, struct fm_channel *ch, void *ofi_words)
+static int open_ofi(const struct fm_transport_args *args, void *words, struct fm_transport **out_tp)
 {
-    struct fm_transport_args args = {
-        .self = p->pm->rank, .n_procs = p->pm->size, .tag = p->pm->job};
     struct sigaction dispositions[N_SIGNALS];
+    int rc;
+
+    keep_signals(dispositions);
+    rc = fm_ofi_open(args, words, out_tp);
+    restore_signals(dispositions);
+    return rc;
+}
+
+typedef int (*open_fn)(const struct fm_transport_args *args, void *words,
+                       struct fm_transport **out_tp);
+
+static int open_transport(struct fm_process *p, struct fm_channel *ch, open_fn open, void *words,
+                          struct fm_transport **out_tp)
+{
+    struct fm_transport_args args = {.self = p->pm->rank,
+                                     .n_procs = p->pm->size,
+                                     .n_local = p->pm->n_local,
+                                     .is_one_host = p->pm->n_local == p->pm->size,
+                                     .tag = p->pm->job};
     struct fm_transport *tp;
     int rc;
 
     fm_channel_sink(ch, &args.sink);
-    keep_signals(dispositions);
-    rc = fm_ofi_open(&args, ofi_words, &tp);
-    restore_signals(dispositions);
+    rc = open(&args, words, &tp);
     if (rc) {
         return rc;
     }
@@ -110,26 +128,62 @@ static int open_ofi(struct fm_process *p, struct fm_channel *ch, void *ofi_words
         tp->ops->close(tp);
         return rc;
     }
-    p->ofi = tp;
+    *out_tp = tp;
     return publish(p, tp);
+}
+
+/* Shared memory for those of this host, libfabric for the rest; none that nobody will use. */
+static int open_all(struct fm_process *p, struct fm_channel *ch,
+                    const struct fm_process_blocks *blocks)
+{
+    enum fm_process_choice choice = (enum fm_process_choice)p->words->transport;
+    bool has_far = p->pm->n_local < p->pm->size;
+    int rc = 0;
+
+    if (choice == CHOICE_SHM && has_far) {
+        return fm_fail(-FM_E_INVAL,
+                       "FATHOM_TRANSPORT is shm, but %d of %d processes are on "
+                       "other hosts",
+                       p->pm->size - p->pm->n_local, p->pm->size);
+    }
+    if (choice != CHOICE_OFI && p->pm->n_local > 1) {
+        rc = open_transport(p, ch, fm_shm_open, blocks->shm, &p->shm);
+    }
+    if (!rc && (choice == CHOICE_OFI || has_far)) {
+        rc = open_transport(p, ch, open_ofi, blocks->ofi, &p->ofi);
+    }
+    return rc;
+}
+
+static bool is_near(const struct fm_pm *pm, int proc)
+{
+    return !pm->node_of || pm->node_of[proc] == pm->node_of[pm->rank];
+}
+
+static int connect_by(struct fm_process *p, struct fm_transport *tp, int proc,
+                      struct fm_ep **out_ep)
+{
+    unsigned char address[FM_ADDRESS_MAX];
+    size_t len = sizeof(address);
+    int rc = p->pm->ops->get(p->pm, proc, tp->ops->name, address, &len);
+
+    return rc ? rc : tp->ops->connect(tp, proc, address, len, out_ep);
 }
 
 /* The engine wants to talk to a process for the first time. */
 static int resolve(void *ctx, int proc, struct fm_ep **out_ep)
 {
     struct fm_process *p = ctx;
-    struct fm_transport *tp = p->ofi;
-    unsigned char address[FM_ADDRESS_MAX];
-    size_t len = sizeof(address);
+    struct fm_transport *tp = p->shm && is_near(p->pm, proc) ? p->shm : p->ofi;
     uint64_t start = fm_now_ns();
     int rc;
 
     if (!tp) {
         return fm_fail(-FM_E_INTERNAL, "no transport leads to process %d", proc);
     }
-    rc = p->pm->ops->get(p->pm, proc, tp->ops->name, address, &len);
-    if (!rc) {
-        rc = tp->ops->connect(tp, proc, address, len, out_ep);
+    rc = connect_by(p, tp, proc, out_ep);
+    if (rc == -FM_E_UNSUPPORTED && tp == p->shm && p->ofi) { /* namespaces of containers */
+        rc = connect_by(p, p->ofi, proc, out_ep);
     }
     if (!rc) {
         p->words->n_connected++;
@@ -146,7 +200,7 @@ static bool is_gone(void *ctx, int proc)
 }
 
 int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_words *words,
-                    void *ofi_words, struct fm_process **out_process)
+                    const struct fm_process_blocks *blocks, struct fm_process **out_process)
 {
     struct fm_process *p = calloc(1, sizeof(*p));
     int rc = 0;
@@ -160,7 +214,7 @@ int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_w
     ch->resolve_ctx = p;
     ch->is_gone = is_gone;
     if (pm->size > 1) {
-        rc = open_ofi(p, ch, ofi_words);
+        rc = open_all(p, ch, blocks);
     }
     if (rc) {
         ch->resolve = NULL;

@@ -3,7 +3,8 @@
  * The processes of the job and the way to each: opens the transports, publishes their addresses,
  * and makes an endpoint when the engine first talks to a process.
  *
- * A process index is the rank in the job. A job of one never opens libfabric.
+ * A process index is the rank in the job. A job on one host opens shared memory and never libfabric,
+ * unless FATHOM_TRANSPORT says so; a job of one opens nothing.
  */
 #pragma once
 
@@ -24,12 +25,17 @@ struct fm_process_words {
 
 extern const struct fathom_table fm_process_vars;
 
+/* Blocks of words of the transports. */
+struct fm_process_blocks {
+    void *ofi; /* fm_ofi_vars */
+    void *shm; /* fm_shm_vars */
+};
+
 /*
- * Open what this job needs, attach it to the channel, and publish the addresses. `words` and
- * `ofi_words` are blocks of fm_process_vars and fm_ofi_vars. 0, or a failure; the channel then
- * closes what was attached.
+ * Open what this job needs, attach it to the channel, and publish the addresses. `words` is the
+ * block of fm_process_vars. 0, or a failure; the channel then closes what was attached.
  */
 int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_words *words,
-                    void *ofi_words, struct fm_process **out_process);
+                    const struct fm_process_blocks *blocks, struct fm_process **out_process);
 /* NULL is fine. The transports belong to the channel. */
 void fm_process_close(struct fm_process *p);

@@ -68,7 +68,7 @@ static int open_channel(void)
     rt->ch->page = fathom_mpit_page_get();
     rt->ch->lock = &fm_root.lock;
     rt->ch->n_local = rt->pm->n_local;
-    rc = fm_process_open(rt->ch, rt->pm, words->process, words->ofi, &rt->process);
+    rc = fm_process_open(rt->ch, rt->pm, words->process, &words->transports, &rt->process);
     if (rc) {
         fm_channel_destroy(rt->ch);
         rt->ch = NULL;
