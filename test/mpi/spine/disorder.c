@@ -158,6 +158,7 @@ int main(int argc, char **argv)
 {
     enum { LONGEST = 16 + 400000 };
     int per_rank, n_recvs, n_posted = 0, n_recvd = 0, n_sent = 0, n_started = 0, window = 16, flag;
+    int first_send = 0, first_recv = 0; /* all before are done */
     uint64_t state;
     struct send *sends;
     struct recv *recvs;
@@ -193,7 +194,13 @@ int main(int argc, char **argv)
             OK(MPI_Irecv(r->buf, LONGEST, MPI_BYTE, r->source, r->tag, comms[r->comm],
                          &r->request));
         }
-        for (int i = 0; i < n_started; i++) {
+        while (first_send < n_started && !sends[first_send].buf) {
+            first_send++;
+        }
+        while (first_recv < n_posted && recvs[first_recv].request == MPI_REQUEST_NULL) {
+            first_recv++;
+        }
+        for (int i = first_send; i < n_started; i++) {
             if (sends[i].buf) {
                 OK(MPI_Test(&sends[i].request, &flag, MPI_STATUS_IGNORE));
                 if (flag) {
@@ -204,7 +211,7 @@ int main(int argc, char **argv)
                 }
             }
         }
-        for (int i = 0; i < n_posted; i++) {
+        for (int i = first_recv; i < n_posted; i++) {
             if (recvs[i].request != MPI_REQUEST_NULL) {
                 OK(MPI_Test(&recvs[i].request, &flag, &recvs[i].status));
                 if (flag) {
