@@ -543,12 +543,11 @@ void fm_ofi_drain(struct fm_ofi *ofi, uint64_t ms)
     uint64_t now = fm_now_ns();
     uint64_t until = now + ms * 1000000, quiet = now + QUIET_NS;
 
-    for (bool is_busy = true; is_busy && now < until; now = fm_now_ns()) {
+    for (int n = 0; now < until && n >= 0; now = fm_now_ns()) {
         bool is_refused = false;
-        int n = fm_ofi_poll(&ofi->tp);
+        bool is_busy = ofi->waiting || !fm_list_is_empty(&ofi->transfers_flying) ||
+                       !fm_list_is_empty(&ofi->transfers_waiting);
 
-        is_busy = ofi->waiting || !fm_list_is_empty(&ofi->transfers_flying) ||
-                  !fm_list_is_empty(&ofi->transfers_waiting);
         fm_list_each(l, next, &ofi->eps)
         {
             struct fm_ofi_ep *e = fm_container_of(l, struct fm_ofi_ep, link);
@@ -556,12 +555,10 @@ void fm_ofi_drain(struct fm_ofi *ofi, uint64_t ms)
             is_refused |= !fm_ofi_flush(e);
             is_busy |= e->n_flying > 0;
         }
-        if (n < 0) {
+        quiet = n > 0 || is_busy ? now + QUIET_NS : quiet;
+        if (!is_busy && !(is_refused && now < quiet)) {
             return;
         }
-        if (n > 0 || is_busy) {
-            quiet = now + QUIET_NS;
-        }
-        is_busy |= is_refused && now < quiet;
+        n = fm_ofi_poll(&ofi->tp);
     }
 }
