@@ -269,8 +269,8 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 FM_ALIAS(Group_excl)
 
 /* Ranks of the triplets (first, last, stride); all must be in range, so no more than the group has
-   can come out without one being there twice: n_room is size + 1. Returns how many, -1: a stride is
-   0 or a rank is out of range. */
+   can come out without one being there twice: there is room for one more. Returns how many, or minus
+   the MPI error class. */
 static int unroll(const struct fm_group *g, int n, int ranges[][3], int *ranks)
 {
     int out = 0;
@@ -279,11 +279,11 @@ static int unroll(const struct fm_group *g, int n, int ranges[][3], int *ranks)
         int first = ranges[i][0], last = ranges[i][1], stride = ranges[i][2];
 
         if (stride == 0) {
-            return -1;
+            return -MPI_ERR_ARG;
         }
         for (long r = first; stride > 0 ? r <= last : r >= last; r += stride) {
             if (r < 0 || r >= g->size) {
-                return -1;
+                return -MPI_ERR_RANK;
             }
             ranks[out++] = (int)r;
             if (out > g->size) {
@@ -311,7 +311,7 @@ static int by_ranges(const char *call, pick_fn fn, MPI_Group group, int n, int r
     }
     n_ranks = unroll(g, n, ranges, ranks);
     rc = n_ranks < 0
-             ? fm_raise(NULL, call, MPI_ERR_RANK,
+             ? fm_raise(NULL, call, -n_ranks,
                         "a range has stride 0 or leaves the ranks 0..%d of the group", g->size - 1)
              : pick(call, fn, g, n_ranks, ranks, newgroup);
     free(ranks);
