@@ -236,11 +236,11 @@ static int got_data(struct fm_channel *ch, struct fm_peer *peer, const struct fm
 
 static int got_credit(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h)
 {
-    uint32_t more = h->more - peer->rts_more;
+    uint32_t more = h->more - peer->q->rts_more;
 
     FM_STAT(ch->words->n_credits_recvd++);
     FM_STAT(ch->words->n_more_recvd += more != 0);
-    peer->rts_more = h->more;
+    peer->q->rts_more = h->more;
     peer->rts_extra = more > UINT32_MAX - peer->rts_extra ? UINT32_MAX : peer->rts_extra + more;
     return 0;
 }

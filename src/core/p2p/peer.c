@@ -12,6 +12,8 @@
 /* Share of the window after which freed blocks are told without being asked: 1/4. */
 #define TELL_SHIFT 2
 
+_Static_assert(sizeof(struct fm_peer) == FM_CACHE_LINE, "hot");
+
 static uint32_t at_most(uint64_t a, size_t b)
 {
     return (uint32_t)(a < b ? a : b);
@@ -252,7 +254,7 @@ int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size
 
 FM_COLD static void tell_freed(struct fm_channel *ch, struct fm_peer *peer)
 {
-    struct fm_wire_reply h = {.more = peer->more};
+    struct fm_wire_reply h = {.more = peer->q->more};
     struct fm_peer *same;
 
     if (fm_peer_resolve(ch, peer->proc, &same) != 0) {
@@ -280,7 +282,7 @@ void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer)
     }
     peer->has_stalled = false;
     ch->n_stalled--;
-    peer->more += (uint32_t)ch->words->rts_window;
+    peer->q->more += (uint32_t)ch->words->rts_window;
     FM_STAT(ch->words->n_more_sent++);
     tell_freed(ch, peer);
 }

@@ -42,12 +42,14 @@ struct fm_peer_queues {
     struct fm_peer *peer;
     struct fm_list lists[FM_QUEUES];
     struct fm_list link; /* in the channel's list of peers that have something waiting */
+    uint32_t rts_more;   /* RTS beyond the window that it allowed since start, mod 2^32 */
+    uint32_t more;       /* ... that we allowed to it */
     char *why;           /* reason of the failure, owned */
     uint64_t gone_ns;    /* when the process manager first said that it has ended; 0: it lives */
 };
 
-/* Hot: the first cache line. Set at first contact. */
-struct fm_peer {
+/* Hot: one cache line. Set at first contact. */
+struct FM_ALIGNED(FM_CACHE_LINE) fm_peer {
     struct fm_ep *ep;     /* NULL: not yet talked to */
     uint32_t short_limit; /* payload bytes up to which a send needs no request */
     uint32_t eager_limit; /* payload bytes up to which data travels with the header */
@@ -63,8 +65,6 @@ struct fm_peer {
     uint32_t told;      /* ... as we said last */
     uint32_t n_rts;     /* RTS that it has not answered */
     uint32_t rts_extra; /* ... and further ones that may be sent beyond the window */
-    uint32_t rts_more;  /* RTS beyond the window that it allowed since start, mod 2^32 */
-    uint32_t more;      /* ... that we allowed to it */
     struct fm_peer_queues *q;
 };
 

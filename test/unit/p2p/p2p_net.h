@@ -40,6 +40,8 @@ void net_start(int n, const struct net_options *options);
 void net_stop(void);
 /* The same after a test in which a peer has failed, where messages may be left. */
 void net_stop_broken(void);
+/* The same where requests that nobody holds may be left, too. */
+void net_stop_forgetful(void);
 
 /* One round of every node; how many things happened. */
 int net_progress(void);

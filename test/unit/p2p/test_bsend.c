@@ -6,7 +6,7 @@
 enum { N = 40, LEN = 100 };
 
 static char buffer[N * (LEN + MPI_BSEND_OVERHEAD)];
-static char data[LEN], got[20000];
+static char data[20000], got[20000];
 
 /* Nothing leaves, so every message has to lie in the buffer. */
 static void block(void)
