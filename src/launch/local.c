@@ -18,6 +18,7 @@
 #include "launch/report.h"
 #include "launch/spawn.h"
 #include "launch/strings.h"
+#include "launch/sweep.h"
 #include "launch/verdict.h"
 #include "util/sync.h"
 
@@ -508,6 +509,7 @@ int fm_local_run(struct fm_job *job)
     if (job->opts->does_print_exits) {
         fm_report_exits(job, stderr);
     }
+    fm_sweep(job);
     fm_output_destroy(w.output);
     if (w.signal_fd >= 0) {
         close(w.signal_fd);

@@ -10,9 +10,11 @@ nothing behind: no file in /dev/shm, no process of its session.
 """
 import argparse
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 
 TRANSPORTS = {
     "tcp": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "tcp"},
@@ -40,8 +42,24 @@ def members(session):
 
 
 def litter():
-    """What of ours lies in /dev/shm (other programs of the machine may come and go there)."""
-    return {n for n in os.listdir("/dev/shm") if "fathom" in n or n.startswith("fi_")}
+    """What lies in /dev/shm and is ours, or libfabric's (PID:DOMAIN:ENDPOINT) of a process that has ended. Other
+    jobs run at the same time."""
+    found = set()
+    for name in os.listdir("/dev/shm"):
+        of_pid = re.match(r"(\d+):\d+:\d+$", name)
+        if "fathom" in name or (of_pid and not os.path.exists("/proc/" + of_pid.group(1))):
+            found.add(name)
+    return found
+
+
+def lasting_litter(before):
+    """What was not there before and is still there after a while: another job may be about to sweep."""
+    until = time.monotonic() + 3
+    left = litter() - before
+    while left and time.monotonic() < until:
+        os.sched_yield()
+        left &= litter()
+    return left
 
 
 def run(command, env, limit):
@@ -89,8 +107,9 @@ def main():
             problems.append("it printed something")
         if left:
             problems.append("processes left: %s" % left)
-        if litter() - before:
-            problems.append("left in /dev/shm: %s" % sorted(litter() - before))
+        litter_left = lasting_litter(before)
+        if litter_left:
+            problems.append("left in /dev/shm: %s" % sorted(litter_left))
         for line in problems:
             failed += 1
             print("%s, %s ranks, %s: %s" % (os.path.basename(program[0]), n, args.transport, line))

@@ -147,6 +147,12 @@ static int host_thread_level(void)
     return fm_runtime.thread_level;
 }
 
+/* Settings are most often the same in all ranks: one of them speaks of what is wrong with them. */
+static bool host_is_quiet(void)
+{
+    return fm_pm_own_rank() > 0;
+}
+
 const struct fathom_host fm_host = {
     .name = "fathom",
     .start = host_start,
@@ -157,6 +163,7 @@ const struct fathom_host fm_host = {
     .info_create = host_info_create,
     .is_before_init = host_is_before_init,
     .thread_level = host_thread_level,
+    .is_quiet = host_is_quiet,
 };
 
 __attribute__((constructor)) static void name_host(void)

@@ -69,6 +69,9 @@ int fm_pm_single_open(struct fm_pm **out_pm);
  */
 int fm_pm_own_page(int *out_fd);
 
+/* Its rank in the job of our mpiexec, likewise before fm_pm_open(); -1: none. */
+int fm_pm_own_rank(void);
+
 /*
  * The page of a program that no mpiexec of ours has started: `fathom stat`, if it is our parent,
  * gets a descriptor of it.

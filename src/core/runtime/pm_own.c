@@ -113,6 +113,11 @@ int fm_pm_own_page(int *out_fd)
     return rc ? rc : fm_keytable_page_fd(&mine.place, out_fd);
 }
 
+int fm_pm_own_rank(void)
+{
+    return know_place() == 0 ? mine.place.rank : -1;
+}
+
 static bool is_launcher_gone(struct own *o)
 {
     return kill(o->table->launcher, 0) != 0 && errno == ESRCH;
