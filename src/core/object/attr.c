@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keyvals and attributes. A keyval is used by its handle (the number that the user holds) and by
- * each attribute that is set; when the last user is gone its number may be given out again.
+ * each attribute that is set; when the last user is gone its number may be given out again. Till
+ * then the number serves, though freed: 7.7.2 has the program delete what is still set under it.
  *
  * Callbacks of the user may set and delete attributes of the very object: nothing found in a list
  * before a callback is trusted after it.
@@ -20,7 +21,7 @@ struct keyval {
     enum fm_kind kind;
     struct fm_keyval_fns fns;
     int n_users;   /* 0: the slot is free */
-    bool is_freed; /* the user's number is no longer valid */
+    bool is_freed; /* by the user: only attributes use it now */
 };
 
 struct attr {
@@ -47,8 +48,7 @@ static struct keyval *slot_of(int keyval)
 static bool is_live(enum fm_kind kind, int keyval)
 {
     return keyval >= FIRST_KEYVAL && keyval - FIRST_KEYVAL < keyvals.n &&
-           slot_of(keyval)->n_users > 0 && !slot_of(keyval)->is_freed &&
-           slot_of(keyval)->kind == kind;
+           slot_of(keyval)->n_users > 0 && slot_of(keyval)->kind == kind;
 }
 
 static int no_keyval(enum fm_kind kind, int keyval)
@@ -96,8 +96,10 @@ int fm_keyval_free(enum fm_kind kind, int keyval)
     if (!is_live(kind, keyval)) {
         return no_keyval(kind, keyval);
     }
-    slot_of(keyval)->is_freed = true;
-    slot_of(keyval)->n_users--;
+    if (!slot_of(keyval)->is_freed) {
+        slot_of(keyval)->is_freed = true;
+        slot_of(keyval)->n_users--;
+    }
     return 0;
 }
 

@@ -20,7 +20,8 @@ struct fm_keyval_fns {
 
 /* A keyval for objects of a kind; *out_keyval > 0 and outside the predefined ones. */
 int fm_keyval_create(enum fm_kind kind, const struct fm_keyval_fns *fns, int *out_keyval);
-/* 0, or -FM_E_NOENT when it is none of this kind. Lives on while attributes use it. */
+/* 0, or -FM_E_NOENT when it is none of this kind. Lives on, and may be named in all calls, freed
+   again too, while attributes use it (7.7.2). */
 int fm_keyval_free(enum fm_kind kind, int keyval);
 
 /* All return 0, -FM_E_NOENT (not a keyval of this kind), -FM_E_NOMEM, or a positive MPI error code
