@@ -57,8 +57,9 @@ def main(argv):
     faults = []
     for kind, name, path in rows_of_source(commands, root):
         if (name in names) == (path in PENDING):
-            faults.append(f'{path}: {kind} {name} is {"" if name in names else "not "}in the reference'
-                          ': is its table registered, or pending?')
+            where = 'in' if name in names else 'not in'
+            faults.append(f'{path}: {kind} {name} is {where} the reference: is its table '
+                          'registered, or pending?')
     faults += [f'{name}: no description' for name, _, desc in entries if len(desc) < 10]
     n = sum(map(int, re.search(r'(\d+) control variables, (\d+) performance variables, '
                                r'(\d+) events', page).groups()))

@@ -76,6 +76,10 @@ START_TEST(strings_by_the_convention)
     OK(MPI_T_cvar_get_info(i, buf, &len, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     ck_assert_int_eq(len, 11);
     ck_assert_int_eq(buf[0], 'y');
+    len = -1;
+    OK(MPI_T_cvar_get_info(i, buf, &len, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    ck_assert_int_eq(len, 11);
+    ck_assert_int_eq(buf[0], 'y');
     /* No length: the buffer is left alone. */
     OK(MPI_T_cvar_get_info(i, buf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     ck_assert_int_eq(buf[0], 'y');
