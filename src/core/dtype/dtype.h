@@ -81,7 +81,7 @@ struct fm_dtype {
     struct fm_dtype_env *env;
     struct fm_attrs *attrs;
     const struct fm_dtype_pair *pair; /* pair types only */
-    MPI_Count n_basic;                 /* basic elements in one element (for MPI_Get_elements) */
+    MPI_Count n_basic;                /* basic elements in one element (for MPI_Get_elements) */
     void *mem;                        /* environment, program and tables: freed with the type */
     MPI_Datatype handle;              /* predefined: its constant, else its address */
     char name[MPI_MAX_OBJECT_NAME];

@@ -126,28 +126,31 @@ FM_INLINE void vec_row(const struct fm_dtype_prog *v, char *row, MPI_Count r, ch
     }
 }
 
-/* n whole rows of a VEC. */
+/* n whole rows of a VEC, s1 apart. */
 FM_INLINE void vec_rows(const struct fm_dtype_prog *v, char *row, char *packed, MPI_Count n,
-                        bool is_out)
+                        MPI_Count s1, bool is_out)
 {
     MPI_Count blk = v->u.vec.blk;
     MPI_Count n0 = v->u.vec.n0;
+    MPI_Count s0 = v->u.vec.s0;
 
     if (n0 >= n || n0 >= 8) {
         for (MPI_Count i = 0; i < n; i++) {
-            copy_rows(packed + i * n0 * blk, blk, row + i * v->u.vec.s1, v->u.vec.s0, (size_t)n0,
-                      (size_t)blk, is_out);
+            copy_rows(packed, blk, row, s0, (size_t)n0, (size_t)blk, is_out);
+            packed += n0 * blk;
+            row = fm_shift(row, s1);
         }
     } else {
         for (MPI_Count j = 0; j < n0; j++) { /* short rows: column by column */
-            copy_rows(packed + j * blk, n0 * blk, row + j * v->u.vec.s0, v->u.vec.s1, (size_t)n,
-                      (size_t)blk, is_out);
+            copy_rows(packed + j * blk, n0 * blk, fm_shift(row, j * s0), s1, (size_t)n, (size_t)blk,
+                      is_out);
         }
     }
 }
 
-FM_INLINE MPI_Count vec_copy(const struct fm_dtype_prog *v, char *base, MPI_Count rem, char *packed,
-                             MPI_Count len, bool is_out)
+/* Part of a VEC: len bytes of its data from byte rem on. */
+FM_INLINE void vec_copy(const struct fm_dtype_prog *v, char *base, MPI_Count rem, char *packed,
+                        MPI_Count len, bool is_out)
 {
     MPI_Count row_len = v->u.vec.n0 * v->u.vec.blk;
     char *row = fm_shift(base, v->off);
@@ -168,14 +171,13 @@ FM_INLINE MPI_Count vec_copy(const struct fm_dtype_prog *v, char *base, MPI_Coun
         }
     }
     n = left / row_len;
-    vec_rows(v, row, packed, n, is_out);
+    vec_rows(v, row, packed, n, v->u.vec.s1, is_out);
     row = fm_shift(row, n * v->u.vec.s1);
     packed += n * row_len;
     left -= n * row_len;
     if (left > 0) {
         vec_row(v, row, 0, packed, left, is_out);
     }
-    return len;
 }
 
 /* The block of a TAB row that holds byte r, and what is left of r in it. */
@@ -245,9 +247,9 @@ FM_INLINE void tab_row(const struct fm_dtype_prog *t, char *row, MPI_Count r, ch
 /* n whole rows of a TAB with few blocks: block by block over some rows at a time, so that each
    inner loop has one length and the rows stay in the cache. */
 FM_INLINE void tab_rows(const struct fm_dtype_prog *t, char *row, char *packed, MPI_Count n,
-                        MPI_Count row_len, bool is_out)
+                        MPI_Count row_len, MPI_Count s1, bool is_out)
 {
-    MPI_Count step = 4096 / row_len + 8;
+    MPI_Count step = row_len <= 32 ? 256 : row_len <= 256 ? 64 : 8;
 
     while (n > 0) {
         MPI_Count m = n < step ? n : step;
@@ -255,17 +257,50 @@ FM_INLINE void tab_rows(const struct fm_dtype_prog *t, char *row, char *packed, 
         for (MPI_Count i = 0; i < t->u.tab.n; i++) {
             MPI_Count at = t->u.tab.pos ? t->u.tab.pos[i] : i * t->u.tab.blk;
 
-            copy_rows(packed + at, row_len, fm_shift(row, t->u.tab.offs[i]), t->u.tab.s1, (size_t)m,
+            copy_rows(packed + at, row_len, fm_shift(row, t->u.tab.offs[i]), s1, (size_t)m,
                       (size_t)tab_len(t, i), is_out);
         }
         packed += m * row_len;
-        row = fm_shift(row, m * t->u.tab.s1);
+        row = fm_shift(row, m * s1);
         n -= m;
     }
 }
 
-FM_INLINE MPI_Count tab_copy(const struct fm_dtype_prog *t, char *base, MPI_Count rem, char *packed,
-                             MPI_Count len, bool is_out)
+/* All blocks of one row of a TAB. */
+FM_INLINE void tab_blocks(const struct fm_dtype_prog *t, char *row, char *packed, bool is_out)
+{
+    const MPI_Count *offs = t->u.tab.offs;
+    const MPI_Count *pos = t->u.tab.pos;
+
+    if (!pos) {
+        copy_blocks(packed, row, offs, (size_t)t->u.tab.n, (size_t)t->u.tab.blk, is_out);
+        return;
+    }
+    for (MPI_Count i = 0; i < t->u.tab.n; i++) {
+        copy_small(packed + pos[i], fm_shift(row, offs[i]), (size_t)(pos[i + 1] - pos[i]), is_out);
+    }
+}
+
+/* n whole rows of a TAB, s1 apart. */
+FM_INLINE void tab_all(const struct fm_dtype_prog *t, char *row, char *packed, MPI_Count n,
+                       MPI_Count s1, bool is_out)
+{
+    MPI_Count row_len = t->u.tab.pos ? t->u.tab.pos[t->u.tab.n] : t->u.tab.n * t->u.tab.blk;
+
+    if (n >= 4 && t->u.tab.n <= 64) {
+        tab_rows(t, row, packed, n, row_len, s1, is_out);
+        return;
+    }
+    for (; n > 0; n--) {
+        tab_blocks(t, row, packed, is_out);
+        packed += row_len;
+        row = fm_shift(row, s1);
+    }
+}
+
+/* Part of a TAB. */
+FM_INLINE void tab_copy(const struct fm_dtype_prog *t, char *base, MPI_Count rem, char *packed,
+                        MPI_Count len, bool is_out)
 {
     MPI_Count row_len = t->u.tab.pos ? t->u.tab.pos[t->u.tab.n] : t->u.tab.n * t->u.tab.blk;
     MPI_Count i = rem / row_len;
@@ -276,8 +311,8 @@ FM_INLINE MPI_Count tab_copy(const struct fm_dtype_prog *t, char *base, MPI_Coun
     rem -= i * row_len;
     while (left > 0) {
         n = left / row_len;
-        if (rem == 0 && n >= 4 && t->u.tab.n <= 64) {
-            tab_rows(t, row, packed, n, row_len, is_out);
+        if (rem == 0 && n > 0) {
+            tab_all(t, row, packed, n, t->u.tab.s1, is_out);
             row = fm_shift(row, n * t->u.tab.s1);
             n *= row_len;
         } else {
@@ -289,7 +324,32 @@ FM_INLINE MPI_Count tab_copy(const struct fm_dtype_prog *t, char *base, MPI_Coun
         packed += n;
         left -= n;
     }
-    return len;
+}
+
+/* A leaf as a whole, n times s1 apart if it has one row, else once. */
+FM_INLINE void leaf_all(const struct fm_dtype_prog *leaf, char *base, char *packed, MPI_Count n,
+                        MPI_Count s1, bool is_out)
+{
+    char *row = fm_shift(base, leaf->off);
+
+    if (leaf->kind == FM_PROG_TAB) {
+        tab_all(leaf, row, packed, n, s1, is_out);
+    } else if (n > 1 && s1 == leaf->u.vec.n0 * leaf->u.vec.s0) {
+        copy_rows(packed, leaf->u.vec.blk, row, leaf->u.vec.s0, (size_t)(n * leaf->u.vec.n0),
+                  (size_t)leaf->u.vec.blk, is_out);
+    } else {
+        vec_rows(leaf, row, packed, n, s1, is_out);
+    }
+}
+
+FM_INLINE MPI_Count leaf_rows(const struct fm_dtype_prog *leaf)
+{
+    return leaf->kind == FM_PROG_VEC ? leaf->u.vec.n1 : leaf->u.tab.n1;
+}
+
+FM_INLINE MPI_Count leaf_s1(const struct fm_dtype_prog *leaf)
+{
+    return leaf->kind == FM_PROG_VEC ? leaf->u.vec.s1 : leaf->u.tab.s1;
 }
 
 /* ---------------------------------------------------------------- cursors */
@@ -338,7 +398,9 @@ FM_INLINE size_t pack_move(struct fm_pack *p, char *packed, size_t max, bool is_
     for (;;) {
         n = w.leaf->size - w.rem;
         n = left < n ? left : n;
-        if (w.leaf->kind == FM_PROG_VEC) {
+        if (n == w.leaf->size) {
+            leaf_all(w.leaf, w.base, packed, leaf_rows(w.leaf), leaf_s1(w.leaf), is_out);
+        } else if (w.leaf->kind == FM_PROG_VEC) {
             vec_copy(w.leaf, w.base, w.rem, packed, n, is_out);
         } else {
             tab_copy(w.leaf, w.base, w.rem, packed, n, is_out);
@@ -423,12 +485,28 @@ size_t fm_pack_piece(struct fm_pack *p, size_t max, void **out_addr)
     return (size_t)n;
 }
 
-void fm_pack_all(void *dst, const void *buf, MPI_Count count, const struct fm_dtype *t)
+/* All bytes of count elements. Types that are one leaf need no cursor. */
+FM_INLINE void move_all(char *packed, char *typed, MPI_Count count, const struct fm_dtype *t,
+                        bool is_out)
 {
+    const struct fm_dtype_prog *prog = t->prog;
     struct fm_pack p;
 
-    fm_pack_begin(&p, buf, count, t);
-    fm_pack_out(&p, dst, (size_t)p.len);
+    if (t->is_contig) {
+        copy_const(packed, fm_shift(typed, t->true_lb), (size_t)(count * t->size), is_out);
+    } else if (prog->kind > FM_PROG_TAB || (count != 1 && leaf_rows(prog) != 1)) {
+        fm_pack_begin(&p, typed, count, t);
+        pack_move(&p, packed, (size_t)p.len, is_out);
+    } else if (count == 1) {
+        leaf_all(prog, typed, packed, leaf_rows(prog), leaf_s1(prog), is_out);
+    } else {
+        leaf_all(prog, typed, packed, count, t->extent, is_out);
+    }
+}
+
+void fm_pack_all(void *dst, const void *buf, MPI_Count count, const struct fm_dtype *t)
+{
+    move_all(dst, (char *)buf, count, t, true);
 }
 
 void fm_unpack_all(void *buf, MPI_Count count, const struct fm_dtype *t, const void *src,
@@ -436,6 +514,10 @@ void fm_unpack_all(void *buf, MPI_Count count, const struct fm_dtype *t, const v
 {
     struct fm_pack p;
 
+    if (len >= count * t->size) {
+        move_all((char *)src, buf, count, t, false);
+        return;
+    }
     fm_pack_begin(&p, buf, count, t);
     fm_pack_in(&p, src, (size_t)len);
 }
