@@ -49,10 +49,10 @@ static void simple_constructors(void)
 
 static void lists(void)
 {
-    BOTH(MPI_Type_indexed(-1, two, two, MPI_INT, &t),
-         MPI_Type_indexed_c(-1, big, big, MPI_INT, &t), MPI_ERR_COUNT);
-    BOTH(MPI_Type_indexed(2, NULL, two, MPI_INT, &t),
-         MPI_Type_indexed_c(2, big, NULL, MPI_INT, &t), MPI_ERR_ARG);
+    BOTH(MPI_Type_indexed(-1, two, two, MPI_INT, &t), MPI_Type_indexed_c(-1, big, big, MPI_INT, &t),
+         MPI_ERR_COUNT);
+    BOTH(MPI_Type_indexed(2, NULL, two, MPI_INT, &t), MPI_Type_indexed_c(2, big, NULL, MPI_INT, &t),
+         MPI_ERR_ARG);
     FAILS(MPI_Type_indexed(2, negative, two, MPI_INT, &t), MPI_ERR_ARG);
     BOTH(MPI_Type_create_hindexed(2, two, NULL, MPI_INT, &t),
          MPI_Type_create_hindexed_c(2, NULL, big_at, MPI_INT, &t), MPI_ERR_ARG);

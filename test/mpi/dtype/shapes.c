@@ -115,13 +115,11 @@ static void constructors(void)
                 ((struct want){12, -16, 20, -16, 20}), MPI_COMBINER_VECTOR, "iii", "ccc",
                 VALUES(3, 1, -2), 1, TYPES(MPI_INT));
     CONSTRUCTOR(MPI_Type_create_hvector(2, 1, 7, MPI_SHORT, &t),
-                MPI_Type_create_hvector_c(2, 1, 7, MPI_SHORT, &t),
-                ((struct want){4, 0, 10, 0, 9}), MPI_COMBINER_HVECTOR, "iia", "ccc",
-                VALUES(2, 1, 7), 1, TYPES(MPI_SHORT));
+                MPI_Type_create_hvector_c(2, 1, 7, MPI_SHORT, &t), ((struct want){4, 0, 10, 0, 9}),
+                MPI_COMBINER_HVECTOR, "iia", "ccc", VALUES(2, 1, 7), 1, TYPES(MPI_SHORT));
     CONSTRUCTOR(MPI_Type_indexed(2, lens, at, MPI_INT, &t),
-                MPI_Type_indexed_c(2, lens_c, at_c, MPI_INT, &t),
-                ((struct want){12, 0, 24, 0, 24}), MPI_COMBINER_INDEXED, "iiiii", "ccccc",
-                VALUES(2, 2, 1, 4, 0), 1, TYPES(MPI_INT));
+                MPI_Type_indexed_c(2, lens_c, at_c, MPI_INT, &t), ((struct want){12, 0, 24, 0, 24}),
+                MPI_COMBINER_INDEXED, "iiiii", "ccccc", VALUES(2, 2, 1, 4, 0), 1, TYPES(MPI_INT));
     CONSTRUCTOR(MPI_Type_create_hindexed(2, lens, bytes, MPI_CHAR, &t),
                 MPI_Type_create_hindexed_c(2, lens_c, bytes_c, MPI_CHAR, &t),
                 ((struct want){3, 3, 39, 3, 39}), MPI_COMBINER_HINDEXED, "iiiaa", "ccccc",
@@ -140,9 +138,8 @@ static void constructors(void)
                 ((struct want){17, 3, 56, 3, 53}), MPI_COMBINER_STRUCT, "iiiaa", "ccccc",
                 VALUES(2, 2, 1, 40, 3), 2, kinds);
     CONSTRUCTOR(MPI_Type_create_resized(MPI_INT, -4, 20, &t),
-                MPI_Type_create_resized_c(MPI_INT, -4, 20, &t),
-                ((struct want){4, -4, 20, 0, 4}), MPI_COMBINER_RESIZED, "aa", "cc", VALUES(-4, 20),
-                1, TYPES(MPI_INT));
+                MPI_Type_create_resized_c(MPI_INT, -4, 20, &t), ((struct want){4, -4, 20, 0, 4}),
+                MPI_COMBINER_RESIZED, "aa", "cc", VALUES(-4, 20), 1, TYPES(MPI_INT));
 }
 
 static void arrays(void)
@@ -163,15 +160,14 @@ static void arrays(void)
         ((struct want){24, 0, 96, 36, 40}), MPI_COMBINER_SUBARRAY, "iiiiiiii", "icccccci",
         VALUES(2, 4, 6, 2, 3, 1, 2, MPI_ORDER_FORTRAN), 1, TYPES(MPI_INT));
     /* Process 3 of 2 x 2 has rows 3, 4 and columns 3, 4, 5. */
-    CONSTRUCTOR(MPI_Type_create_darray(4, 3, 2, gsizes, distribs, dargs, grid, MPI_ORDER_C,
-                                       MPI_SHORT, &t),
-                MPI_Type_create_darray_c(4, 3, 2, gsizes_c, distribs, dargs, grid, MPI_ORDER_C,
-                                         MPI_SHORT, &t),
-                ((struct want){12, 0, 80, 54, 22}), MPI_COMBINER_DARRAY, "iiiiiiiiiiii",
-                "iiicciiiiiii",
-                VALUES(4, 3, 2, 5, 8, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC,
-                       MPI_DISTRIBUTE_DFLT_DARG, 3, 2, 2, MPI_ORDER_C),
-                1, TYPES(MPI_SHORT));
+    CONSTRUCTOR(
+        MPI_Type_create_darray(4, 3, 2, gsizes, distribs, dargs, grid, MPI_ORDER_C, MPI_SHORT, &t),
+        MPI_Type_create_darray_c(4, 3, 2, gsizes_c, distribs, dargs, grid, MPI_ORDER_C, MPI_SHORT,
+                                 &t),
+        ((struct want){12, 0, 80, 54, 22}), MPI_COMBINER_DARRAY, "iiiiiiiiiiii", "iiicciiiiiii",
+        VALUES(4, 3, 2, 5, 8, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG,
+               3, 2, 2, MPI_ORDER_C),
+        1, TYPES(MPI_SHORT));
 }
 
 static void markers(void)
