@@ -45,6 +45,17 @@ int fm_find_intracomm(const char *call, MPI_Comm comm, const char *name, const v
     return rc;
 }
 
+int fm_find_session(const char *call, MPI_Session session, struct fm_session **out_session)
+{
+    struct fm_session *s = fm_session_get(session);
+
+    if (!s) {
+        return fm_raise_handle(FM_KIND_SESSION, call, session, "session");
+    }
+    *out_session = s;
+    return MPI_SUCCESS;
+}
+
 int fm_find_group(const char *call, MPI_Group group, const char *argument,
                   struct fm_group **out_group)
 {

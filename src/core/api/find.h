@@ -11,6 +11,7 @@
 struct fm_comm;
 struct fm_group;
 struct fm_info;
+struct fm_session;
 
 /* The name of the MPI function that this is the body of. */
 #define FM_CALL (&__func__[1])
@@ -22,6 +23,7 @@ int fm_find_comm_for(const char *call, MPI_Comm comm, const char *name, const vo
 /* An intracommunicator, for functions that only work on these. */
 int fm_find_intracomm(const char *call, MPI_Comm comm, const char *name, const void *out,
                       struct fm_comm **out_comm);
+int fm_find_session(const char *call, MPI_Session session, struct fm_session **out_session);
 int fm_find_group(const char *call, MPI_Group group, const char *argument,
                   struct fm_group **out_group);
 /* MPI_INFO_NULL gives NULL when `may_be_null`. Errors go to `object` (NULL: MPI_COMM_SELF's). */

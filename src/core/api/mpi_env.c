@@ -12,31 +12,6 @@
 #include "core/runtime/runtime.h"
 #include "util/log.h"
 
-/*
- * Around calls that may switch the library lock on: the lock alone would be dropped without having
- * been taken. Guards itself; taken before the library lock.
- */
-static pthread_mutex_t init_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-static bool enter_init(const char *call)
-{
-    bool is_locked;
-
-    pthread_mutex_lock(&init_mutex);
-    is_locked = fm_root.lock.is_on;
-    fm_lock_take(&fm_root.lock);
-    fm_root.call = call;
-    return is_locked;
-}
-
-static void leave_init(bool is_locked)
-{
-    if (is_locked) {
-        fm_lock_drop(&fm_root.lock);
-    }
-    pthread_mutex_unlock(&init_mutex);
-}
-
 static int init(const char *call, int required, int *out_provided)
 {
     bool is_locked;
@@ -46,7 +21,7 @@ static int init(const char *call, int required, int *out_provided)
         return fm_raise(NULL, call, MPI_ERR_ARG, "required is %d: it must be one of MPI_THREAD_*",
                         required);
     }
-    is_locked = enter_init(call);
+    is_locked = fm_runtime_enter(call);
     if (fm_runtime.world_phase != FM_PHASE_BEFORE) {
         rc = fm_raise(NULL, call, MPI_ERR_OTHER, "MPI was initialized already%s: once is all",
                       fm_runtime.world_phase == FM_PHASE_AFTER ? ", and finalized" : "");
@@ -54,7 +29,7 @@ static int init(const char *call, int required, int *out_provided)
         rc = fm_runtime_init(required, out_provided);
         rc = rc ? fm_raise_status(NULL, call, rc) : MPI_SUCCESS;
     }
-    leave_init(is_locked);
+    fm_runtime_leave(is_locked);
     return rc;
 }
 
@@ -111,14 +86,14 @@ static int need_world(const char *call)
 
 int PMPI_Finalize(void)
 {
-    bool is_locked = enter_init("MPI_Finalize");
+    bool is_locked = fm_runtime_enter("MPI_Finalize");
     int rc = need_world("MPI_Finalize");
 
     if (!rc) {
         rc = fm_runtime_finish();
         rc = rc ? fm_raise_status(NULL, "MPI_Finalize", rc) : MPI_SUCCESS;
     }
-    leave_init(is_locked);
+    fm_runtime_leave(is_locked);
     return rc;
 }
 FM_ALIAS(Finalize)

@@ -150,6 +150,50 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 }
 FM_ALIAS(Comm_call_errhandler)
 
+int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
+{
+    struct fm_session *s;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_session(FM_CALL, session, &s);
+    rc = rc == MPI_SUCCESS ? set(s, FM_CALL, FM_KIND_SESSION, errhandler) : rc;
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Session_set_errhandler)
+
+int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
+{
+    struct fm_session *s;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_session(FM_CALL, session, &s);
+    rc = rc == MPI_SUCCESS ? fm_find_out(s, FM_CALL, "errhandler", errhandler) : rc;
+    if (rc == MPI_SUCCESS) {
+        struct fm_errhandler *eh = fm_errhandler_of(s);
+
+        *errhandler = fm_handle_of(eh->head.handle ? eh : fm_object_ref(eh));
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Session_get_errhandler)
+
+int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
+{
+    struct fm_session *s;
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_session(FM_CALL, session, &s);
+    rc = rc == MPI_SUCCESS ? fm_errhandler_call(s, FM_CALL, errorcode) : rc;
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Session_call_errhandler)
+
 /* Predefined handlers have no references of the user: MPI_Comm_get_errhandler takes none. */
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {

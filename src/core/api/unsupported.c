@@ -51,9 +51,7 @@
     X(MPI_Close_port) \
     X(MPI_Comm_accept) \
     X(MPI_Comm_connect) \
-    X(MPI_Comm_create_from_group) \
     X(MPI_Comm_disconnect) \
-    X(MPI_Comm_get_parent) \
     X(MPI_Comm_idup) \
     X(MPI_Comm_idup_with_info) \
     X(MPI_Comm_join) \
@@ -172,7 +170,6 @@
     X(MPI_Graphdims_get) \
     X(MPI_Grequest_complete) \
     X(MPI_Grequest_start) \
-    X(MPI_Group_from_session_pset) \
     X(MPI_Iallgather) \
     X(MPI_Iallgather_c) \
     X(MPI_Iallgatherv) \
@@ -274,15 +271,6 @@
     X(MPI_Scatter_init_c) \
     X(MPI_Scatterv_init) \
     X(MPI_Scatterv_init_c) \
-    X(MPI_Session_call_errhandler) \
-    X(MPI_Session_finalize) \
-    X(MPI_Session_get_errhandler) \
-    X(MPI_Session_get_info) \
-    X(MPI_Session_get_nth_pset) \
-    X(MPI_Session_get_num_psets) \
-    X(MPI_Session_get_pset_info) \
-    X(MPI_Session_init) \
-    X(MPI_Session_set_errhandler) \
     X(MPI_Topo_test) \
     X(MPI_Unpublish_name) \
     X(MPI_Win_allocate) \

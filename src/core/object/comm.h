@@ -61,9 +61,10 @@ struct fm_comm {
 };
 
 /* Contexts of the predefined communicators; those below FM_CONTEXT_FIRST are never agreed on. */
-#define FM_CONTEXT_WORLD 0u
-#define FM_CONTEXT_SELF  2u
-#define FM_CONTEXT_FIRST 8u
+#define FM_CONTEXT_WORLD  0u
+#define FM_CONTEXT_SELF   2u
+#define FM_CONTEXT_GROUND 4u /* agreements of sessions */
+#define FM_CONTEXT_FIRST  8u
 
 extern const struct fathom_table fm_comm_vars;
 

@@ -34,6 +34,9 @@ struct fm_pm_ops {
      * rank has ended without coming here.
      */
     int (*fence)(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx);
+    /* Take back all that was put: we are about to close, and nobody needs it behind the next fence.
+     */
+    void (*withdraw)(struct fm_pm *pm);
     /* Has that rank ended or died? */
     bool (*is_gone)(struct fm_pm *pm, int rank);
     /* MPI_Init is done / MPI_Finalize is done: leaving before the latter is a failure. */

@@ -163,11 +163,20 @@ static int own_get(struct fm_pm *pm, int rank, const char *key, void *out_value,
         if (is_gone) {
             return fm_fail(-FM_E_PEER, "rank %d has ended", rank);
         }
-        if (phase != FM_PLACE_STARTED) {
+        /* One that has withdrawn its keys (MPI_Finalize) may come back with a session. */
+        if (phase == FM_PLACE_INIT && atomic_load(&slot->n_entries) > 0) {
             return fm_fail(-FM_E_NOENT, "rank %d has published no \"%s\"", rank, key);
         }
         fm_keytable_sleep(o->table, seen, LOOK_AGAIN_MS);
     }
+}
+
+static void own_withdraw(struct fm_pm *pm)
+{
+    struct own *o = fm_container_of(pm, struct own, pm);
+
+    /* Release: whoever reads the number sees no entry any more; the fence orders the rest. */
+    atomic_store_explicit(&o->slot->n_entries, 0, memory_order_release);
 }
 
 /* The first rank that has ended, -1: all live. */
@@ -273,6 +282,7 @@ static const struct fm_pm_ops own_ops = {
     .put = own_put,
     .get = own_get,
     .fence = own_fence,
+    .withdraw = own_withdraw,
     .is_gone = own_is_gone,
     .started = own_started,
     .finished = own_finished,

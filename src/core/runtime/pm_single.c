@@ -67,6 +67,11 @@ static int single_fence(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx)
     return 0;
 }
 
+static void single_withdraw(struct fm_pm *pm)
+{
+    fm_container_of(pm, struct single, pm)->n_entries = 0;
+}
+
 static bool single_is_gone(struct fm_pm *pm, int rank)
 {
     return false;
@@ -86,6 +91,7 @@ static const struct fm_pm_ops single_ops = {
     .put = single_put,
     .get = single_get,
     .fence = single_fence,
+    .withdraw = single_withdraw,
     .is_gone = single_is_gone,
     .started = single_nothing,
     .finished = single_nothing,

@@ -23,9 +23,10 @@ static const struct fathom_cvar cvars[] = {
     {.name = "transport", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
      .verbosity = FATHOM_USER_BASIC, .items = &choices, .at = WORD(transport),
      .def = CHOICE_AUTO, .fixed_after_init = true,
-     .desc = "How processes talk: auto takes shared memory on one host and libfabric between hosts; "
-             "ofi takes libfabric for all, which is what to set when a provider is to be tested on "
-             "one host or when containers keep processes apart; shm allows nothing else."},
+     .desc = "How processes talk: auto takes shared memory on one host and libfabric between "
+             "hosts; ofi takes libfabric for all, which is what to set when a provider is to be "
+             "tested on one host or when containers keep processes apart; shm allows nothing "
+             "else."},
 };
 static const struct fathom_pvar pvars[] = {
     {"runtime_connections", "Processes that this one has talked to, itself not counted.",

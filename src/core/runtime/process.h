@@ -3,8 +3,8 @@
  * The processes of the job and the way to each: opens the transports, publishes their addresses,
  * and makes an endpoint when the engine first talks to a process.
  *
- * A process index is the rank in the job. A job on one host opens shared memory and never libfabric,
- * unless FATHOM_TRANSPORT says so; a job of one opens nothing.
+ * A process index is the rank in the job. A job on one host opens shared memory and never
+ * libfabric, unless FATHOM_TRANSPORT says so; a job of one opens nothing.
  */
 #pragma once
 

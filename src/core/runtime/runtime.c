@@ -3,6 +3,7 @@
 #include "core/runtime/runtime.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,28 @@
 
 /* The one root of the library; see runtime.h for what guards it. */
 struct fm_runtime fm_runtime = {.thread_level = -1};
+
+/* Serialises init and finalize of the world and of sessions; taken before the library lock. */
+static pthread_mutex_t init_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+bool fm_runtime_enter(const char *call)
+{
+    bool is_locked;
+
+    pthread_mutex_lock(&init_mutex);
+    is_locked = fm_root.lock.is_on;
+    fm_lock_take(&fm_root.lock);
+    fm_root.call = call;
+    return is_locked;
+}
+
+void fm_runtime_leave(bool is_locked)
+{
+    if (is_locked) {
+        fm_lock_drop(&fm_root.lock);
+    }
+    pthread_mutex_unlock(&init_mutex);
+}
 
 static void end_job(int exit_status)
 {
@@ -149,44 +172,75 @@ err_registry:
     return rc;
 }
 
-static void close_ground(void)
+/* Nobody uses the ground, but it can be used again. */
+static void leave_ground(void)
 {
     fm_root.phase = FM_PHASE_AFTER;
-    close_channel();
-    close_rooms();
     show_state(FATHOM_PAGE_DONE);
     fm_runtime.pm->ops->finished(fm_runtime.pm);
-    close_pm();
     fathom_mpit_stop();
+}
+
+static int enter_ground(void)
+{
+    int rc = start_registry();
+
+    if (!rc) {
+        show_state(FATHOM_PAGE_RUNNING);
+        rc = fm_runtime.pm->ops->started(fm_runtime.pm);
+        fm_root.phase = FM_PHASE_RUNNING;
+    }
+    return rc;
+}
+
+/* It is idle, and nobody comes back. */
+static void close_ground(void)
+{
+    fm_comm_unref(fm_runtime.ground);
+    fm_runtime.ground = NULL;
+    close_channel();
+    close_rooms();
+    close_pm();
+}
+
+/* Transports may have files to remove; a child that the user forked has no part in that. */
+static void close_at_exit(void)
+{
+    if (fm_runtime.n_users == 0 && fm_runtime.pm && fm_runtime.pid == getpid()) {
+        close_ground();
+    }
 }
 
 int fm_runtime_open(int thread_level)
 {
+    struct fm_runtime *rt = &fm_runtime;
     int rc = 0;
 
     fm_root.abort = end_job;
-    if (fm_runtime.n_users == 0) {
-        rc = open_ground();
+    if (rt->n_users == 0) {
+        rc = rt->pm ? enter_ground() : open_ground();
     }
     if (rc) {
         return rc;
     }
-    fm_runtime.n_users++;
-    if (fm_runtime.thread_level < 0) {
-        fm_runtime.main_thread = pthread_self();
+    rt->n_users++;
+    if (rt->thread_level < 0) {
+        rt->main_thread = pthread_self();
+        rt->pid = getpid();
+        atexit(close_at_exit);
     }
-    if (thread_level > fm_runtime.thread_level) {
-        fm_runtime.thread_level = thread_level;
+    if (thread_level > rt->thread_level) {
+        rt->thread_level = thread_level;
     }
     /* Never switched off again: another thread may be inside a call. */
-    fm_root.lock.is_on = fm_runtime.thread_level == MPI_THREAD_MULTIPLE;
+    fm_root.lock.is_on = rt->thread_level == MPI_THREAD_MULTIPLE;
     return 0;
 }
 
 void fm_runtime_close(void)
 {
     if (--fm_runtime.n_users == 0) {
-        close_ground();
+        leave_ground();
     }
 }
 
@@ -202,6 +256,21 @@ static int make_comm(int size, const int *procs, int rank, uint32_t context, con
     rc = fm_comm_create(fm_runtime.ch, group, NULL, rank, context, out_comm);
     fm_group_unref(group);
     return rc ? rc : fm_comm_set_name(*out_comm, name);
+}
+
+int fm_runtime_ground_comm(struct fm_comm **out_comm)
+{
+    struct fm_runtime *rt = &fm_runtime;
+    int rc = 0;
+
+    if (!rt->ground) {
+        rc =
+            make_comm(rt->pm->size, NULL, rt->pm->rank, FM_CONTEXT_GROUND, "sessions", &rt->ground);
+    }
+    if (!rc) {
+        *out_comm = rt->ground;
+    }
+    return rc;
 }
 
 static void drop_world(void)
@@ -266,6 +335,7 @@ int fm_runtime_finish(void)
     struct fm_runtime *rt = &fm_runtime;
     struct fm_process_words *words = fm_host_words()->process;
     uint64_t start = fm_now_ns();
+    bool is_last = rt->n_users == 1;
     int rc;
 
     /* As if MPI_COMM_SELF were freed first: its delete callbacks may use MPI (MPI-5.0 11.2.4). */
@@ -275,6 +345,9 @@ int fm_runtime_finish(void)
         return rc;
     }
     rc = fm_channel_drain(rt->ch);
+    if (is_last) {
+        rt->pm->ops->withdraw(rt->pm);
+    }
     rc = rc ? rc : rt->pm->ops->fence(rt->pm, serve, rt->ch);
     words->finalize_ns = fm_now_ns() - start;
     if (rc) {
@@ -283,6 +356,9 @@ int fm_runtime_finish(void)
     rt->world_phase = FM_PHASE_AFTER;
     drop_world();
     fm_runtime_close();
+    if (is_last) {
+        close_ground();
+    }
     return 0;
 }
 

@@ -7,12 +7,17 @@
  * is MPI_COMM_WORLD and MPI_COMM_SELF on top of it. Both may use the ground one after the other or
  * at the same time (MPI-5.0 11.2, 11.3).
  *
+ * Sessions come and go in each process as it likes, so others may want to reach us between two of
+ * them: when the last session ends, the ground stays as it is, idle. MPI_Finalize, where all
+ * processes meet, takes it down if nobody else uses it; so does the end of the program.
+ *
  * One root, fm_runtime; the rooms below get what they need from it as arguments. Guarded by the
  * library lock.
  */
 #pragma once
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "core/object/comm.h"
 #include "core/p2p/channel.h"
@@ -26,19 +31,31 @@ struct fm_runtime {
     struct fm_process *process;
     struct fm_comm *world;
     struct fm_comm *self;
-    int thread_level; /* MPI_THREAD_*; -1 before the first init */
+    struct fm_comm *ground; /* all processes, for agreements of sessions; NULL: not used yet */
+    int thread_level;       /* MPI_THREAD_*; -1 before the first init */
     pthread_t main_thread;
-    int n_users;      /* of the ground */
+    pid_t pid;        /* of the process that has opened the ground */
+    int n_users;      /* of the ground: the world, and each session */
     uint64_t init_ns; /* fm_now_ns() at init */
     enum fm_phase world_phase;
 };
 
 extern struct fm_runtime fm_runtime;
 
-/* The ground comes up for a first user, at this thread level; counted. 0 or a failure. */
+/* The ground is there for one user more, at this thread level. 0 or a failure. */
 int fm_runtime_open(int thread_level);
-/* A user of the ground goes; the last one takes it down. */
+/* A user of the ground goes. */
 void fm_runtime_close(void);
+
+/*
+ * Around calls that may bring the ground up or down, in the place of FM_ENTER() and FM_LEAVE(): the
+ * library lock may be switched on meanwhile, and must not be dropped without having been taken.
+ */
+bool fm_runtime_enter(const char *call);
+void fm_runtime_leave(bool is_locked);
+
+/* The communicator of the ground. Local. */
+int fm_runtime_ground_comm(struct fm_comm **out_comm);
 
 /* MPI_Init_thread. 0, or a failure with its reason. */
 int fm_runtime_init(int required, int *out_provided);

@@ -113,9 +113,27 @@ static int only_starts(struct fm_pm *pm)
     return pm->ops->started(pm);
 }
 
+static int publishes_another(struct fm_pm *pm)
+{
+    return pm->ops->put(pm, "shm", "x", 1) || pm->ops->started(pm);
+}
+
+static int comes_back(struct fm_pm *pm)
+{
+    return pm->ops->put(pm, "ofi", "old", 3) || pm->ops->started(pm) ||
+           (pm->ops->withdraw(pm), pm->ops->finished(pm)) || publishes_late(pm);
+}
+
+START_TEST(get_of_one_that_comes_back)
+{
+    ck_assert_int_eq(end_of(start_rank(1, comes_back)), 0);
+    ck_assert_int_eq(end_of(start_rank(0, gets_from_1)), 0);
+}
+END_TEST
+
 START_TEST(get_of_a_key_that_never_comes)
 {
-    ck_assert_int_eq(end_of(start_rank(1, only_starts)), 0);
+    ck_assert_int_eq(end_of(start_rank(1, publishes_another)), 0);
     ck_assert_int_eq(end_of(start_rank(0, gets_from_1)), FM_E_NOENT);
 }
 END_TEST
@@ -285,6 +303,7 @@ int main(void)
     tcase_add_test(t, knows_its_place);
     tcase_add_test(t, get_waits_for_put);
     tcase_add_test(t, get_of_a_key_that_never_comes);
+    tcase_add_test(t, get_of_one_that_comes_back);
     tcase_add_test(t, get_from_the_dead);
     tcase_add_test(t, fence_of_two);
     tcase_add_test(t, fence_serves_while_it_waits);

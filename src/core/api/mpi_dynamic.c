@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes that are not of this job (MPI-5.0 11.7 - 11.10). */
+#include "core/api/find.h"
+
+/* Nobody was spawned by MPI_Comm_spawn, so nobody has a parent (11.8.2). */
+int PMPI_Comm_get_parent(MPI_Comm *parent)
+{
+    int rc;
+
+    FM_ENTER();
+    rc = fm_find_out(NULL, FM_CALL, "parent", parent);
+    if (rc == MPI_SUCCESS) {
+        *parent = MPI_COMM_NULL;
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Comm_get_parent)
