@@ -14,6 +14,7 @@ static int tag_ub = INT_MAX;     /* the wire carries all that an int holds */
 static int host = MPI_PROC_NULL; /* there is no host process */
 static int io = MPI_ANY_SOURCE;  /* every rank can do I/O */
 static int wtime_is_global;      /* clocks of nodes are not in step */
+/* Filled in when asked for; guarded like the rest. */
 static int appnum, last_used_code, universe_size;
 
 /* Is it a predefined keyval? Then its value, NULL if it has none here. */

@@ -269,8 +269,8 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 FM_ALIAS(Group_excl)
 
 /* Ranks of the triplets (first, last, stride); all must be in range, so no more than the group has
-   can come out without one being there twice: there is room for one more. Returns how many, or minus
-   the MPI error class. */
+   can come out without one being there twice: there is room for one more. Returns how many, or
+   minus the MPI error class. */
 static int unroll(const struct fm_group *g, int n, int ranges[][3], int *ranks)
 {
     int out = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every blocking collective against results computed apart: counts from none to many, every root, in place and
-   not. Values are small integers in several types, so that sums are exact in any order. */
+/* Every blocking collective against results computed apart: counts from none to many, every root,
+   in place and not. Values are small integers in several types, so that sums are exact in any
+   order. */
 #include "force.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wrong arguments of collectives are refused with the class of the standard, before any message is sent; the
-   communicator works as before afterwards. Only arguments that every MPI can see to be wrong. */
+/* Wrong arguments of collectives are refused with the class of the standard, before any message is
+   sent; the communicator works as before afterwards. Only arguments that every MPI can see to be
+   wrong. */
 #include "../check.h"
 
 static MPI_Comm comm;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations that do not commute keep the order of ranks, in every algorithm; types with gaps keep what lies in
-   the gaps. The operation composes functions x -> a x + b (mod p), on a type with a hole in its middle. */
+/* Operations that do not commute keep the order of ranks, in every algorithm; types with gaps keep
+   what lies in the gaps. The operation composes functions x -> a x + b (mod p), on a type with a
+   hole in its middle. */
 #include "force.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The v and w forms, with blocks of different lengths, gaps between them, and ranks that have nothing; int and _c
-   forms of the same call must agree. */
+/* The v and w forms, with blocks of different lengths, gaps between them, and ranks that have
+   nothing; int and _c forms of the same call must agree. */
 #include "force.h"
 
 #include <string.h>
@@ -177,7 +177,8 @@ static void alltoallv(int scale, int is_c)
     forget(from);
 }
 
-/* Types differ per rank: odd peers use MPI_INT, even ones four MPI_BYTE per element. Displacements in bytes. */
+/* Types differ per rank: odd peers use MPI_INT, even ones four MPI_BYTE per element. Displacements
+   in bytes. */
 static void alltoallw(int scale)
 {
     struct layout to = lay_out(scale, rank, 1), from = lay_out(scale, rank, 0);

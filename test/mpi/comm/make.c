@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators out of communicators: members, order, contexts that do not mix, reuse of what was freed. */
+/* Communicators out of communicators: members, order, contexts that do not mix, reuse of what was
+   freed. */
 #include "../check.h"
 
 #include <string.h>

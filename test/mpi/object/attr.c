@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attributes of communicators (MPI-5.0 7.7), predefined and own; those of MPI_COMM_SELF go first in MPI_Finalize. */
+/* Attributes of communicators (MPI-5.0 7.7), predefined and own; those of MPI_COMM_SELF go first in
+   MPI_Finalize. */
 #include "../check.h"
 
 static int n_copies, n_deletes, refuse;
