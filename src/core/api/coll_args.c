@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "core/api/find.h"
+
 /* One call while it is being prepared. */
 struct call {
     const struct fm_coll_args *a;
@@ -325,6 +327,51 @@ int fm_coll_args_run(const struct fm_coll_args *a)
         }
     }
     free(k.dtypes);
+    FM_LEAVE();
+    return rc;
+}
+
+typedef int (*record_fn)(const struct fm_coll *c, struct fm_request **out_req);
+
+static int record(const struct fm_coll_args *a, record_fn fn, MPI_Request *request)
+{
+    struct call k = {.a = a};
+    struct fm_request *r = NULL;
+    int rc = prepare(&k);
+
+    if (rc == MPI_SUCCESS) {
+        rc = fm_find_out(k.c.comm, a->call, "request", request);
+    }
+    if (rc == MPI_SUCCESS) {
+        rc = fm_raise_status(k.c.comm, a->call, fn(&k.c, &r));
+    }
+    if (rc == MPI_SUCCESS) {
+        *request = fm_handle_of(r);
+    }
+    free(k.dtypes);
+    return rc;
+}
+
+int fm_coll_args_start(const struct fm_coll_args *a, MPI_Request *request)
+{
+    int rc;
+
+    FM_ENTER();
+    fm_root.call = a->call;
+    rc = record(a, fm_coll_start, request);
+    FM_LEAVE();
+    return rc;
+}
+
+int fm_coll_args_persist(const struct fm_coll_args *a, MPI_Info info, MPI_Request *request)
+{
+    struct fm_info *hints;
+    int rc;
+
+    FM_ENTER();
+    fm_root.call = a->call;
+    rc = fm_find_info(NULL, a->call, info, true, &hints);
+    rc = rc == MPI_SUCCESS ? record(a, fm_coll_persist, request) : rc;
     FM_LEAVE();
     return rc;
 }

@@ -32,3 +32,7 @@ struct fm_coll_args {
 
 /* Check and run. Returns what the MPI function returns. */
 int fm_coll_args_run(const struct fm_coll_args *a);
+/* Check and start: *request is the user's output. */
+int fm_coll_args_start(const struct fm_coll_args *a, MPI_Request *request);
+/* Check and make a persistent request. */
+int fm_coll_args_persist(const struct fm_coll_args *a, MPI_Info info, MPI_Request *request);

@@ -25,21 +25,6 @@
 #define ROWS(X) \
     X(MPI_Accumulate) \
     X(MPI_Accumulate_c) \
-    X(MPI_Allgather_init) \
-    X(MPI_Allgather_init_c) \
-    X(MPI_Allgatherv_init) \
-    X(MPI_Allgatherv_init_c) \
-    X(MPI_Allreduce_init) \
-    X(MPI_Allreduce_init_c) \
-    X(MPI_Alltoall_init) \
-    X(MPI_Alltoall_init_c) \
-    X(MPI_Alltoallv_init) \
-    X(MPI_Alltoallv_init_c) \
-    X(MPI_Alltoallw_init) \
-    X(MPI_Alltoallw_init_c) \
-    X(MPI_Barrier_init) \
-    X(MPI_Bcast_init) \
-    X(MPI_Bcast_init_c) \
     X(MPI_Cart_coords) \
     X(MPI_Cart_create) \
     X(MPI_Cart_get) \
@@ -63,8 +48,6 @@
     X(MPI_Dist_graph_create_adjacent) \
     X(MPI_Dist_graph_neighbors) \
     X(MPI_Dist_graph_neighbors_count) \
-    X(MPI_Exscan_init) \
-    X(MPI_Exscan_init_c) \
     X(MPI_Fetch_and_op) \
     X(MPI_File_call_errhandler) \
     X(MPI_File_close) \
@@ -153,10 +136,6 @@
     X(MPI_File_write_ordered_end) \
     X(MPI_File_write_shared) \
     X(MPI_File_write_shared_c) \
-    X(MPI_Gather_init) \
-    X(MPI_Gather_init_c) \
-    X(MPI_Gatherv_init) \
-    X(MPI_Gatherv_init_c) \
     X(MPI_Get) \
     X(MPI_Get_accumulate) \
     X(MPI_Get_accumulate_c) \
@@ -170,27 +149,6 @@
     X(MPI_Graphdims_get) \
     X(MPI_Grequest_complete) \
     X(MPI_Grequest_start) \
-    X(MPI_Iallgather) \
-    X(MPI_Iallgather_c) \
-    X(MPI_Iallgatherv) \
-    X(MPI_Iallgatherv_c) \
-    X(MPI_Iallreduce) \
-    X(MPI_Iallreduce_c) \
-    X(MPI_Ialltoall) \
-    X(MPI_Ialltoall_c) \
-    X(MPI_Ialltoallv) \
-    X(MPI_Ialltoallv_c) \
-    X(MPI_Ialltoallw) \
-    X(MPI_Ialltoallw_c) \
-    X(MPI_Ibarrier) \
-    X(MPI_Ibcast) \
-    X(MPI_Ibcast_c) \
-    X(MPI_Iexscan) \
-    X(MPI_Iexscan_c) \
-    X(MPI_Igather) \
-    X(MPI_Igather_c) \
-    X(MPI_Igatherv) \
-    X(MPI_Igatherv_c) \
     X(MPI_Ineighbor_allgather) \
     X(MPI_Ineighbor_allgather_c) \
     X(MPI_Ineighbor_allgatherv) \
@@ -204,18 +162,6 @@
     X(MPI_Intercomm_create) \
     X(MPI_Intercomm_create_from_groups) \
     X(MPI_Intercomm_merge) \
-    X(MPI_Ireduce) \
-    X(MPI_Ireduce_c) \
-    X(MPI_Ireduce_scatter) \
-    X(MPI_Ireduce_scatter_block) \
-    X(MPI_Ireduce_scatter_block_c) \
-    X(MPI_Ireduce_scatter_c) \
-    X(MPI_Iscan) \
-    X(MPI_Iscan_c) \
-    X(MPI_Iscatter) \
-    X(MPI_Iscatter_c) \
-    X(MPI_Iscatterv) \
-    X(MPI_Iscatterv_c) \
     X(MPI_Lookup_name) \
     X(MPI_Neighbor_allgather) \
     X(MPI_Neighbor_allgather_c) \
@@ -251,12 +197,6 @@
     X(MPI_Put_c) \
     X(MPI_Raccumulate) \
     X(MPI_Raccumulate_c) \
-    X(MPI_Reduce_init) \
-    X(MPI_Reduce_init_c) \
-    X(MPI_Reduce_scatter_block_init) \
-    X(MPI_Reduce_scatter_block_init_c) \
-    X(MPI_Reduce_scatter_init) \
-    X(MPI_Reduce_scatter_init_c) \
     X(MPI_Register_datarep) \
     X(MPI_Register_datarep_c) \
     X(MPI_Rget) \
@@ -265,12 +205,6 @@
     X(MPI_Rget_c) \
     X(MPI_Rput) \
     X(MPI_Rput_c) \
-    X(MPI_Scan_init) \
-    X(MPI_Scan_init_c) \
-    X(MPI_Scatter_init) \
-    X(MPI_Scatter_init_c) \
-    X(MPI_Scatterv_init) \
-    X(MPI_Scatterv_init_c) \
     X(MPI_Topo_test) \
     X(MPI_Unpublish_name) \
     X(MPI_Win_allocate) \

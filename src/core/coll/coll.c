@@ -397,6 +397,37 @@ int fm_coll_run(const struct fm_coll *c)
     return fm_sched_finish(&s);
 }
 
+#define OPS(KIND, kind)                                                                            \
+    [FM_COLL_##KIND] = {.name = #kind, .start = fm_sched_start, .release = fm_sched_release},
+static const struct fm_request_ops request_ops[FM_COLL_COUNT] = {KINDS(OPS)};
+
+static int record(const struct fm_coll *c, bool is_persistent, struct fm_request **out_req)
+{
+    struct fm_sched *s;
+    fm_algo_fn algo = NULL;
+    int rc = pick(c, &algo);
+
+    if (rc != 0) {
+        return rc;
+    }
+    s = fm_sched_create(c->comm);
+    if (!s) {
+        return -FM_E_NOMEM;
+    }
+    algo(s, c);
+    return fm_sched_request(s, &request_ops[c->kind], is_persistent, out_req);
+}
+
+int fm_coll_start(const struct fm_coll *c, struct fm_request **out_req)
+{
+    return record(c, false, out_req);
+}
+
+int fm_coll_persist(const struct fm_coll *c, struct fm_request **out_req)
+{
+    return record(c, true, out_req);
+}
+
 static struct fm_side side_of(const struct fm_buf *b)
 {
     return (struct fm_side){.buf = b->buf, .count = b->count, .dtype = b->dtype};

@@ -13,6 +13,8 @@
 #include "core/dtype/op.h"
 #include "core/object/comm.h"
 
+struct fm_request;
+
 extern const struct fathom_table fm_coll_vars;
 
 /* Tags of a communicator's collective space: the number of the call below this bit; above it those
@@ -71,6 +73,11 @@ void fm_coll_init(void *words);
 
 /* Blocking. 0, a failure, or a positive MPI error class. */
 int fm_coll_run(const struct fm_coll *c);
+/* Nonblocking: *out_req holds the handle's reference. Arrays of the sides are not needed after. */
+int fm_coll_start(const struct fm_coll *c, struct fm_request **out_req);
+/* Persistent: the same, inactive; to be started with fm_request_start(). */
+int fm_coll_persist(const struct fm_coll *c, struct fm_request **out_req);
+
 /* What other rooms need, blocking. `data` and `recv` may not be MPI_IN_PLACE, sendbuf may. */
 int fm_barrier(struct fm_comm *comm);
 int fm_bcast(const struct fm_buf *data, int root, struct fm_comm *comm);

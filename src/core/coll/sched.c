@@ -198,7 +198,7 @@ void fm_step_apply(struct fm_sched *s, struct fm_op *op, const void *in, struct 
     }
 }
 
-static struct fm_msg message(const struct fm_sched *s, const struct fm_step *step)
+struct fm_msg fm_sched_message(const struct fm_sched *s, const struct fm_step *step)
 {
     return (struct fm_msg){.buf = step->to.buf,
                            .count = step->to.count,
@@ -211,7 +211,7 @@ static struct fm_msg message(const struct fm_sched *s, const struct fm_step *ste
 
 static int start(const struct fm_sched *s, struct fm_step *step)
 {
-    struct fm_msg m = message(s, step);
+    struct fm_msg m = fm_sched_message(s, step);
 
     return step->kind == FM_STEP_RECV ? fm_irecv(&m, &step->req)
                                       : fm_isend(&m, FM_SEND_STANDARD, &step->req);
@@ -258,14 +258,14 @@ static void run_live(struct fm_sched *s)
     case 0:
         return;
     case 1:
-        a = message(s, &s->steps[0]);
+        a = fm_sched_message(s, &s->steps[0]);
         s->rc =
             s->steps[0].kind == FM_STEP_RECV ? fm_recv(&a, NULL) : fm_send(&a, FM_SEND_STANDARD);
         return;
     case 2:
         if (s->steps[0].kind == FM_STEP_RECV && s->steps[1].kind == FM_STEP_SEND) {
-            a = message(s, &s->steps[1]);
-            b = message(s, &s->steps[0]);
+            a = fm_sched_message(s, &s->steps[1]);
+            b = fm_sched_message(s, &s->steps[0]);
             s->rc = fm_sendrecv(&a, &b, NULL);
             return;
         }

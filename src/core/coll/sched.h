@@ -19,8 +19,10 @@
 #include <stdbool.h>
 
 #include "core/coll/coll.h"
+#include "core/object/request.h"
 
-struct fm_request;
+struct fm_msg;
+struct fm_temp;
 
 #define FM_SCHED_INLINE_STEPS 8
 #define FM_SCHED_INLINE_BYTES 512
@@ -93,3 +95,20 @@ FM_INLINE struct fm_buf fm_buf_part(struct fm_buf b, MPI_Count from, MPI_Count c
 {
     return fm_buf_of((char *)b.buf + from * b.dtype->extent, count, b.dtype);
 }
+
+/* The message that a send or receive step stands for. */
+struct fm_msg fm_sched_message(const struct fm_sched *s, const struct fm_step *step);
+
+/* A recorded schedule for the next collective call on comm; NULL (and fm_why) without memory. */
+struct fm_sched *fm_sched_create(struct fm_comm *comm);
+void fm_sched_destroy(struct fm_sched *s);
+
+/*
+ * The request that runs a recorded schedule and owns it from now on, also on failure. Persistent
+ * ones are inactive, others are started; *out_req holds the handle's reference. `ops` are the kind's
+ * name with the three functions below. 0 or a failure.
+ */
+int fm_sched_request(struct fm_sched *s, const struct fm_request_ops *ops, bool is_persistent,
+                     struct fm_request **out_req);
+int fm_sched_start(struct fm_request *r);
+void fm_sched_release(struct fm_request *r);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recorded schedules, run by progress.
+ *
+ * A run goes through its steps up to a fence behind which messages are still under way. The last of
+ * these to complete puts the run on a list, from which a progress hook takes it and goes on: steps
+ * are never done inside the engine, where messages complete. The hook is there while there are runs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/coll/sched.h"
+#include "core/dtype/pack.h"
+#include "core/p2p/progress.h"
+#include "core/p2p/recv.h"
+#include "core/p2p/send.h"
+#include "util/list.h"
+#include "util/status.h"
+
+struct run {
+    struct fm_request head;
+    struct fm_sched *sched;
+    struct fm_list link; /* in the list of those that can go on; self-linked when not */
+    int at;              /* next step */
+    int round;           /* first step after the last fence passed */
+    int n_open;          /* messages under way */
+    int error;           /* MPI class of the first failure */
+    bool is_advancing;   /* its steps are being made: whoever completes leaves it alone */
+    char why[200];
+};
+
+_Static_assert(sizeof(struct run) <= FM_REQUEST_LEN, "a run must fit into a request");
+
+/* Runs of all communicators that can go on, and how many there are at all; there is one channel.
+   Guarded by the library lock. */
+static struct {
+    struct fm_list ready;
+    int n_runs;
+} runs = {.ready = {&runs.ready, &runs.ready}};
+
+struct fm_sched *fm_sched_create(struct fm_comm *comm)
+{
+    struct fm_sched *s = malloc(sizeof(*s));
+
+    if (!s) {
+        fm_fail(-FM_E_NOMEM, "no memory for a collective");
+        return NULL;
+    }
+    fm_sched_init(s, comm, false);
+    return s;
+}
+
+void fm_sched_destroy(struct fm_sched *s)
+{
+    if (s) {
+        fm_sched_finish(s);
+        free(s);
+    }
+}
+
+static void fail(struct run *run, int klass)
+{
+    if (run->error != MPI_SUCCESS) {
+        return;
+    }
+    run->error = klass;
+    strncpy(run->why, fm_why(), sizeof(run->why) - 1);
+    /* What others will never send now must not be waited for. */
+    for (int i = run->round; i < run->at; i++) {
+        struct fm_step *step = &run->sched->steps[i];
+
+        if (step->req && step->kind == FM_STEP_RECV) {
+            fm_request_cancel(step->req);
+        }
+    }
+}
+
+/* Only core/api maps failures in general; here one of them becomes the result of a request. */
+static int class_of(int status)
+{
+    switch (status) {
+    case -FM_E_NOMEM:
+        return MPI_ERR_NO_MEM;
+    case -FM_E_PEER:
+        return MPI_ERR_PROC_ABORTED;
+    default:
+        return status > 0 ? status : MPI_ERR_OTHER;
+    }
+}
+
+/* A message is complete; its handle is ours. */
+static void take_result(struct run *run, struct fm_request *r)
+{
+    int error = fm_request_harvest(r, NULL);
+
+    if (error != MPI_SUCCESS) {
+        fail(run, error);
+    }
+}
+
+static void on_message(struct fm_request *r)
+{
+    struct run *run = r->owner;
+
+    for (int i = run->round; i < run->at; i++) {
+        if (run->sched->steps[i].req == r) {
+            run->sched->steps[i].req = NULL;
+        }
+    }
+    run->n_open--;
+    take_result(run, r);
+    if (run->n_open == 0 && !run->is_advancing) {
+        fm_list_remove(&run->link);
+        fm_list_push(&runs.ready, &run->link);
+    }
+}
+
+static int start_message(struct run *run, struct fm_step *step)
+{
+    struct fm_msg m = fm_sched_message(run->sched, step);
+    struct fm_request *r = NULL;
+    int rc = step->kind == FM_STEP_RECV ? fm_irecv(&m, &r) : fm_isend(&m, FM_SEND_STANDARD, &r);
+
+    if (rc != 0) {
+        return rc;
+    }
+    if (r->is_done) {
+        take_result(run, r);
+        return 0;
+    }
+    step->req = r;
+    r->on_done = on_message;
+    r->owner = run;
+    run->n_open++;
+    return 0;
+}
+
+static int make_step(struct run *run, struct fm_step *step)
+{
+    switch (step->kind) {
+    case FM_STEP_COPY:
+        fm_copy_typed(step->to.buf, step->to.count, step->to.dtype, step->from.buf,
+                      step->from.count, step->from.dtype);
+        return 0;
+    case FM_STEP_APPLY:
+        fm_op_apply(step->op, step->from.buf, step->to.buf, step->to.count, step->to.dtype);
+        return 0;
+    case FM_STEP_FENCE:
+        return 0;
+    default:
+        return start_message(run, step);
+    }
+}
+
+/* Up to the next fence that has to be waited for. True: the end is reached. */
+static bool advance(struct run *run)
+{
+    struct fm_sched *s = run->sched;
+
+    run->is_advancing = true;
+    while (run->at < s->n_steps && run->error == MPI_SUCCESS) {
+        struct fm_step *step = &s->steps[run->at];
+        int rc;
+
+        if (step->kind == FM_STEP_FENCE && run->n_open > 0) {
+            break;
+        }
+        run->at++;
+        run->round = step->kind == FM_STEP_FENCE ? run->at : run->round;
+        rc = make_step(run, step);
+        if (rc != 0) {
+            fail(run, class_of(rc));
+        }
+    }
+    run->is_advancing = false;
+    return run->n_open == 0;
+}
+
+static void complete(struct run *run)
+{
+    if (run->error == MPI_SUCCESS) {
+        fm_request_complete(&run->head);
+    } else {
+        fm_request_fail(&run->head, run->error, "%s", run->why);
+    }
+}
+
+static int go_on(void *ctx)
+{
+    struct fm_channel *ch = ctx;
+    struct fm_list *link;
+    int n = 0;
+
+    while ((link = fm_list_pop(&runs.ready)) != NULL) {
+        struct run *run = fm_container_of(link, struct run, link);
+
+        n++;
+        if (!advance(run)) {
+            continue;
+        }
+        if (--runs.n_runs == 0) {
+            fm_progress_hook_remove(ch, go_on, ch);
+        }
+        complete(run);
+    }
+    return n;
+}
+
+int fm_sched_start(struct fm_request *r)
+{
+    struct run *run = (struct run *)r;
+    int rc;
+
+    run->at = run->round = 0;
+    run->error = MPI_SUCCESS;
+    fm_list_init(&run->link);
+    if (advance(run)) {
+        complete(run);
+        return 0;
+    }
+    if (runs.n_runs == 0) {
+        rc = fm_progress_hook_add(r->comm->ch, go_on, r->comm->ch);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    runs.n_runs++;
+    return 0;
+}
+
+void fm_sched_release(struct fm_request *r)
+{
+    fm_sched_destroy(((struct run *)r)->sched);
+}
+
+int fm_sched_request(struct fm_sched *s, const struct fm_request_ops *ops, bool is_persistent,
+                     struct fm_request **out_req)
+{
+    struct fm_request *r = s->rc == 0 ? fm_request_new(ops, s->comm) : NULL;
+    int rc = s->rc != 0 ? s->rc : -FM_E_NOMEM;
+
+    if (!r) {
+        fm_sched_destroy(s);
+        return rc;
+    }
+    ((struct run *)r)->sched = s;
+    if (is_persistent) {
+        fm_request_persist(r);
+    } else {
+        fm_object_ref(r); /* the engine's, until it is complete */
+        rc = fm_sched_start(r);
+        if (rc != 0) {
+            fm_request_unref(r);
+            fm_request_unref(r);
+            return rc;
+        }
+    }
+    *out_req = r;
+    return 0;
+}
