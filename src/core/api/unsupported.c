@@ -147,8 +147,6 @@
     X(MPI_Graph_neighbors) \
     X(MPI_Graph_neighbors_count) \
     X(MPI_Graphdims_get) \
-    X(MPI_Grequest_complete) \
-    X(MPI_Grequest_start) \
     X(MPI_Ineighbor_allgather) \
     X(MPI_Ineighbor_allgather_c) \
     X(MPI_Ineighbor_allgatherv) \
@@ -184,14 +182,6 @@
     X(MPI_Neighbor_alltoallw_init) \
     X(MPI_Neighbor_alltoallw_init_c) \
     X(MPI_Open_port) \
-    X(MPI_Parrived) \
-    X(MPI_Pready) \
-    X(MPI_Pready_list) \
-    X(MPI_Pready_range) \
-    X(MPI_Precv_init) \
-    X(MPI_Precv_init_c) \
-    X(MPI_Psend_init) \
-    X(MPI_Psend_init_c) \
     X(MPI_Publish_name) \
     X(MPI_Put) \
     X(MPI_Put_c) \

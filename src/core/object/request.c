@@ -129,6 +129,22 @@ int fm_request_peek(struct fm_request *r, struct fm_status *out_status)
     return error;
 }
 
+/* Give the handle's reference back, and tell what the release had to say. */
+FM_COLD static int release_code(struct fm_request *r, int error)
+{
+    int code = MPI_SUCCESS;
+
+    r->owner = &code;
+    if (r->head.refs > 1) {
+        r->owner = NULL; /* somebody else will be the last */
+    }
+    fm_request_unref(r);
+    if (code != MPI_SUCCESS && error == MPI_SUCCESS) {
+        fm_fail(-FM_E_INVAL, "the free function of a generalized request returned an error");
+    }
+    return error ? error : code;
+}
+
 int fm_request_harvest(struct fm_request *r, struct fm_status *out_status)
 {
     int error = fm_request_peek(r, out_status);
@@ -136,15 +152,18 @@ int fm_request_harvest(struct fm_request *r, struct fm_status *out_status)
     FM_STAT(words->n_cancelled += r->status.is_cancelled);
     if (r->is_persistent) {
         r->is_active = false;
-    } else {
-        fm_request_unref(r);
+        return error;
     }
+    if (FM_UNLIKELY(r->ops->has_release_code)) {
+        return release_code(r, error);
+    }
+    fm_request_unref(r);
     return error;
 }
 
 int fm_request_cancel(struct fm_request *r)
 {
-    return r->ops->cancel && r->is_active && !r->is_done ? r->ops->cancel(r) : 0;
+    return r->ops->cancel && r->is_active ? r->ops->cancel(r) : 0;
 }
 
 /*

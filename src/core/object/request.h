@@ -55,6 +55,9 @@ struct fm_request_ops {
     /* Called when a wait or test harvests the completed request, before its status is read
        (generalized requests' query); NULL: nothing. Returns an MPI error class. */
     int (*query)(struct fm_request *r);
+    /* release() stores an MPI error code where `owner` points to, if it points anywhere; the call
+       that harvests returns it. */
+    bool has_release_code;
     /* Whom it waits for; NULL: nothing to tell. */
     void (*about)(const struct fm_request *r, struct fm_request_about *out_about);
 };

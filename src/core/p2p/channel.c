@@ -45,7 +45,7 @@ static void drop_late(struct fm_unexpected *x, void *ctx)
     struct cleaning *c = ctx;
     struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
 
-    if ((x->key.context & ~1u) != c->comm->context || u->self) {
+    if ((x->key.context & ~(uint32_t)FM_SPACE_MASK) != c->comm->context || u->self) {
         return;
     }
     fm_match_drop(c->ch->match, x);

@@ -51,6 +51,7 @@ struct fm_channel {
     struct fm_contexts contexts; /* live communicators */
     struct fm_buffer *buffers;   /* bsend.c: what the user has attached */
     uint32_t window;             /* blocks that one sender may have in use here */
+    uint32_t next_part_tag;      /* partition.c */
     int n_stalled;               /* peers that may send no further RTS */
     uint64_t n_sending;          /* sends to other processes that are not complete */
     bool has_failed;             /* nothing works any more; `why` says it */

@@ -8,8 +8,15 @@
 
 enum fm_send_mode { FM_SEND_STANDARD, FM_SEND_SYNC, FM_SEND_READY, FM_SEND_BUFFERED };
 
-/* The two message spaces of a communicator. */
-enum fm_space { FM_SPACE_USER = 0, FM_SPACE_COLL = 1 };
+/* The message spaces of a communicator, added to its context: users, collectives, and what makes up
+   partitioned messages: their initialisations and their parts. */
+enum fm_space {
+    FM_SPACE_USER = 0,
+    FM_SPACE_COLL = 1,
+    FM_SPACE_PART = 1 << 29,
+    FM_SPACE_DATA = 1 << 30,
+};
+#define FM_SPACE_MASK (FM_SPACE_COLL | FM_SPACE_PART | FM_SPACE_DATA)
 
 /* What is sent or received. Passed by address, copied where it must last. */
 struct fm_msg {

@@ -8,6 +8,7 @@
 #include "core/object/comm.h"
 #include "core/p2p/channel.h"
 #include "core/p2p/p2p_words.h"
+#include "core/p2p/send.h"
 #include "core/p2p/wire.h"
 
 _Static_assert(sizeof(struct fm_block) == FM_BLOCK_LEN, "as charged");
@@ -128,7 +129,8 @@ void fm_unexp_read_typed(const struct fm_unexp *u, struct fm_pack *to, size_t le
 /* Messages between users only: those of collectives are the library's own. */
 static struct fm_comm *comm_of(const struct fm_channel *ch, const struct fm_unexp *u)
 {
-    return u->u.key.context & 1 ? NULL : fm_contexts_find(&ch->contexts, u->u.key.context);
+    return u->u.key.context & FM_SPACE_MASK ? NULL
+                                            : fm_contexts_find(&ch->contexts, u->u.key.context);
 }
 
 /* Payload that lies here. */
