@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Type maps as plain lists, and random types. */
-#include "support/type_model.h"
+#include "type_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,10 +197,10 @@ static void put_darray(struct tm_type *t, const int64_t *v)
 static void put_all(struct tm_type *t)
 {
     const int64_t *v = t->values;
-    const struct tm_type *kid = t->kids[0];
+    const struct tm_type *kid = t->n_kids > 0 ? t->kids[0] : NULL;
     bool is_bytes = t->combiner == MPI_COMBINER_HVECTOR || t->combiner == MPI_COMBINER_HINDEXED ||
                     t->combiner == MPI_COMBINER_HINDEXED_BLOCK;
-    int64_t unit = is_bytes ? 1 : extent(kid);
+    int64_t unit = is_bytes || !kid ? 1 : extent(kid);
 
     switch (t->combiner) {
     case MPI_COMBINER_DUP:
