@@ -110,7 +110,8 @@ static void print_heads(const struct fm_stat_table *t)
     for (int c = 0; c < (n <= MAX_COLUMNS ? n : 3); c++) {
         char text[FM_TEXT_LEN];
 
-        snprintf(text, sizeof(text), "rank %d", t->views->items[c].rank < 0 ? 0 : c);
+        snprintf(text, sizeof(text), "rank %d",
+                 n > MAX_COLUMNS || t->views->items[c].rank < 0 ? 0 : t->views->items[c].rank);
         fprintf(t->to, " %11s", n <= MAX_COLUMNS ? text : three[c]);
     }
     fprintf(t->to, " %12s\n", "total");

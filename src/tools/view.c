@@ -49,6 +49,12 @@ static int by_rank(const void *a, const void *b)
 
 void fm_view_sort(struct fm_views *v)
 {
+    /* Under a launcher that is not ours the ranks know their number themselves. */
+    for (int i = 0; i < v->n; i++) {
+        if (v->items[i].rank < 0 && v->items[i].page->size > 1) {
+            v->items[i].rank = v->items[i].page->rank;
+        }
+    }
     if (v->n > 1) {
         qsort(v->items, (size_t)v->n, sizeof(*v->items), by_rank);
     }

@@ -55,6 +55,7 @@ struct fm_pm {
     int universe_size; /* -1 unknown */
     int local_rank;    /* among the ranks of this node */
     int n_local;
+    bool needs_fence;   /* what was put can be got behind a fence only */
     const int *node_of; /* rank -> node number, size entries; NULL: all on one node */
     char job[64];       /* unique name of the job on this host */
 };
@@ -64,6 +65,7 @@ int fm_pm_open(struct fm_pm **out_pm);
 
 /* Each back end: 0, FM_AGAIN when the environment is not its own, or a failure. */
 int fm_pm_own_open(struct fm_pm **out_pm);
+int fm_pm_pmi1_open(struct fm_pm **out_pm);
 int fm_pm_single_open(struct fm_pm **out_pm);
 
 /*

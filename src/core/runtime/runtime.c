@@ -79,6 +79,14 @@ static void close_rooms(void)
     fm_handle_finish();
 }
 
+static void close_channel(void)
+{
+    fm_channel_destroy(fm_runtime.ch);
+    fm_runtime.ch = NULL;
+    fm_process_close(fm_runtime.process);
+    fm_runtime.process = NULL;
+}
+
 static int open_channel(void)
 {
     struct fm_runtime *rt = &fm_runtime;
@@ -95,16 +103,15 @@ static int open_channel(void)
     if (rc) {
         fm_channel_destroy(rt->ch);
         rt->ch = NULL;
+        return rc;
+    }
+    if (rt->pm->needs_fence) {
+        rc = rt->pm->ops->fence(rt->pm, NULL, NULL);
+    }
+    if (rc) {
+        close_channel();
     }
     return rc;
-}
-
-static void close_channel(void)
-{
-    fm_channel_destroy(fm_runtime.ch);
-    fm_runtime.ch = NULL;
-    fm_process_close(fm_runtime.process);
-    fm_runtime.process = NULL;
 }
 
 static int open_pm(void)

@@ -82,7 +82,7 @@ static void drop(struct fm_session *s)
 }
 
 int fm_session_open(const struct fm_info *info, struct fm_errhandler *errhandler,
-                      struct fm_session **out_session)
+                    struct fm_session **out_session)
 {
     struct fm_session *s;
     int level = MPI_THREAD_SINGLE;

@@ -27,7 +27,7 @@ struct fm_session {
  * is that of the hint thread_level, else MPI_THREAD_SINGLE. 0, -FM_E_INVAL (hint), or a failure.
  */
 int fm_session_open(const struct fm_info *info, struct fm_errhandler *errhandler,
-                      struct fm_session **out_session);
+                    struct fm_session **out_session);
 /* Waits for what the process has sent; the last user takes the runtime down. */
 int fm_session_close(struct fm_session *session);
 

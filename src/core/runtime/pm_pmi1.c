@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PMI-1 by its wire protocol, without a library: Hydra, and Slurm with --mpi=pmi2.
+ *
+ * The launcher leaves a socket in PMI_FD. We send lines "cmd=... key=value ..." and read one line
+ * as the answer; nothing comes unasked. Values have no blanks, so bytes travel in hexadecimal. What
+ * is put can be got behind the next barrier.
+ */
+#include "core/runtime/pm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINE_LEN 4096
+
+struct pmi1 {
+    struct fm_pm pm; /* first */
+    int fd;
+    int value_max; /* characters of a value, as the launcher says */
+    int *nodes;    /* what pm.node_of points to, NULL: all on one */
+    char kvs[256]; /* the name of the job's key space */
+    char line[LINE_LEN];
+};
+
+/* PMI cannot begin a second time. Written under the library lock. */
+static bool was_finalized;
+
+static int lost(const char *what)
+{
+    return fm_fail(-FM_E_SYSTEM, "the process manager (PMI_FD) %s", what);
+}
+
+static int send_line(struct pmi1 *p)
+{
+    size_t len = strlen(p->line), done = 0;
+
+    while (done < len) {
+        ssize_t n = write(p->fd, p->line + done, len - done);
+
+        if (n < 0 && errno != EINTR) {
+            return lost("takes no more messages");
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* The answer into p->line, without its newline. Byte by byte: what follows belongs to the next. */
+static int read_line(struct pmi1 *p)
+{
+    size_t at = 0;
+
+    for (;;) {
+        ssize_t n = read(p->fd, p->line + at, 1);
+
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return lost("is gone");
+        }
+        if (n < 0) {
+            continue;
+        }
+        if (p->line[at] == '\n') {
+            p->line[at] = '\0';
+            return 0;
+        }
+        if (++at == LINE_LEN) {
+            return fm_fail(-FM_E_PROTO, "the process manager sends lines without end");
+        }
+    }
+}
+
+/* The value of a key in p->line, up to a blank. */
+static bool take(const struct pmi1 *p, const char *key, char *out_text, size_t len)
+{
+    size_t key_len = strlen(key);
+    const char *at = p->line;
+
+    while (at && !(strncmp(at, key, key_len) == 0 && at[key_len] == '=')) {
+        at = strchr(at, ' ');
+        at = at ? at + 1 : NULL;
+    }
+    if (!at) {
+        return false;
+    }
+    at += key_len + 1;
+    snprintf(out_text, len, "%.*s", (int)strcspn(at, " "), at);
+    return true;
+}
+
+static int take_int(const struct pmi1 *p, const char *key, int otherwise)
+{
+    char text[32];
+
+    return take(p, key, text, sizeof(text)) ? atoi(text) : otherwise;
+}
+
+/* p->line is the question. The answer must be `expected`, with rc=0 if it has an rc. */
+static int ask(struct pmi1 *p, const char *expected)
+{
+    char cmd[64];
+    int rc = send_line(p);
+
+    rc = rc ? rc : read_line(p);
+    if (rc) {
+        return rc;
+    }
+    if (!take(p, "cmd", cmd, sizeof(cmd)) || strcmp(cmd, expected) != 0) {
+        return fm_fail(-FM_E_PROTO, "the process manager answers \"%.80s\" where %s was expected",
+                       p->line, expected);
+    }
+    if (take_int(p, "rc", 0) != 0) {
+        return fm_fail(-FM_E_NOENT, "the process manager refuses: %.120s", p->line);
+    }
+    return 0;
+}
+
+static int pmi1_put(struct fm_pm *pm, const char *key, const void *value, size_t len)
+{
+    struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
+    const unsigned char *bytes = value;
+    int at;
+
+    if ((int)len * 2 >= p->value_max) {
+        return fm_fail(-FM_E_INVAL, "\"%s\" has %zu bytes, the process manager takes %d", key, len,
+                       p->value_max / 2);
+    }
+    at = snprintf(p->line, LINE_LEN, "cmd=put kvsname=%s key=%d-%s value=", p->kvs, pm->rank, key);
+    for (size_t i = 0; i < len; i++) {
+        at += snprintf(p->line + at, (size_t)(LINE_LEN - at), "%02x", bytes[i]);
+    }
+    snprintf(p->line + at, (size_t)(LINE_LEN - at), "\n");
+    return ask(p, "put_result");
+}
+
+/* Text in hexadecimal to bytes. -1: it is none, or too long. */
+static int from_hex(const char *text, unsigned char *out, size_t room)
+{
+    size_t n = strlen(text) / 2;
+
+    if (strlen(text) % 2 != 0 || n > room || strspn(text, "0123456789abcdef") != 2 * n) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        unsigned byte = 0;
+
+        sscanf(text + 2 * i, "%2x", &byte);
+        out[i] = (unsigned char)byte;
+    }
+    return (int)n;
+}
+
+static int pmi1_get(struct fm_pm *pm, int rank, const char *key, void *out_value, size_t *len)
+{
+    struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
+    char text[2 * FM_PM_VALUE_MAX + 1];
+    int rc, n;
+
+    snprintf(p->line, LINE_LEN, "cmd=get kvsname=%s key=%d-%s\n", p->kvs, rank, key);
+    rc = ask(p, "get_result");
+    if (rc) {
+        return rc;
+    }
+    n = take(p, "value", text, sizeof(text)) ? from_hex(text, out_value, *len) : -1;
+    if (n < 0) {
+        return fm_fail(-FM_E_PROTO, "rank %d has published a \"%s\" that cannot be read", rank,
+                       key);
+    }
+    *len = (size_t)n;
+    return 0;
+}
+
+static int pmi1_fence(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx)
+{
+    struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
+    struct pollfd wait = {.fd = p->fd, .events = POLLIN};
+    int nap_ms = 1;
+    int rc;
+
+    snprintf(p->line, LINE_LEN, "cmd=barrier_in\n");
+    rc = send_line(p);
+    while (!rc && idle && poll(&wait, 1, nap_ms) == 0) {
+        nap_ms = nap_ms < 64 ? nap_ms * 2 : nap_ms;
+        idle(ctx);
+    }
+    rc = rc ? rc : read_line(p);
+    if (!rc && strcmp(p->line, "cmd=barrier_out") != 0) {
+        rc = fm_fail(-FM_E_PROTO, "the process manager answers \"%.80s\" to a barrier", p->line);
+    }
+    return rc;
+}
+
+static void pmi1_withdraw(struct fm_pm *pm)
+{
+}
+
+/* Whoever dies before MPI_Finalize takes the job along: the launcher sees to it. */
+static bool pmi1_is_gone(struct fm_pm *pm, int rank)
+{
+    return false;
+}
+
+static int pmi1_started(struct fm_pm *pm)
+{
+    return 0;
+}
+
+static int pmi1_finished(struct fm_pm *pm)
+{
+    struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
+
+    was_finalized = true;
+    snprintf(p->line, LINE_LEN, "cmd=finalize\n");
+    return ask(p, "finalize_ack");
+}
+
+static void pmi1_abort(struct fm_pm *pm, int exit_status, const char *text)
+{
+    struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
+
+    snprintf(p->line, LINE_LEN, "cmd=abort exitcode=%d\n", exit_status);
+    send_line(p); /* there is no answer */
+}
+
+static void pmi1_close(struct fm_pm *pm)
+{
+    struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
+
+    close(p->fd);
+    free(p->nodes);
+    free(p);
+}
+
+static const struct fm_pm_ops pmi1_ops = {
+    .name = "pmi1",
+    .put = pmi1_put,
+    .get = pmi1_get,
+    .fence = pmi1_fence,
+    .withdraw = pmi1_withdraw,
+    .is_gone = pmi1_is_gone,
+    .started = pmi1_started,
+    .finished = pmi1_finished,
+    .abort = pmi1_abort,
+    .close = pmi1_close,
+};
+
+/*
+ * "(vector,(0,2,4),(2,1,1))": from node 0 on 2 nodes with 4 ranks each, then node 2 with 1; begun
+ * again when ranks are left. False when the text is not of this form.
+ */
+static bool read_mapping(const char *text, int size, int *nodes)
+{
+    int rank = 0;
+
+    while (rank < size) {
+        const char *at = strncmp(text, "(vector,", 8) == 0 ? text + 8 : "";
+        int first, n_nodes, n_ranks, before = rank, end = 0;
+
+        while (sscanf(at, "(%d,%d,%d)%n", &first, &n_nodes, &n_ranks, &end) == 3 && end > 0) {
+            for (int i = 0; n_nodes > 0 && i < n_nodes * n_ranks && rank < size; i++) {
+                nodes[rank++] = first + i / n_ranks;
+            }
+            at += end;
+            at += *at == ',';
+            end = 0;
+        }
+        if (rank == before) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Who shares a node with whom. Unknown: everybody is on a node of its own. */
+static int learn_nodes(struct pmi1 *p)
+{
+    char text[1024];
+    int *nodes = malloc((size_t)p->pm.size * sizeof(*nodes));
+
+    if (!nodes) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the nodes of %d ranks", p->pm.size);
+    }
+    snprintf(p->line, LINE_LEN, "cmd=get kvsname=%s key=PMI_process_mapping\n", p->kvs);
+    if (ask(p, "get_result") != 0 || !take(p, "value", text, sizeof(text)) ||
+        !read_mapping(text, p->pm.size, nodes)) {
+        for (int r = 0; r < p->pm.size; r++) {
+            nodes[r] = r;
+        }
+    }
+    for (int r = 0; r < p->pm.size; r++) {
+        p->pm.local_rank += nodes[r] == nodes[p->pm.rank] && r < p->pm.rank;
+        p->pm.n_local += nodes[r] == nodes[p->pm.rank];
+    }
+    p->nodes = nodes;
+    p->pm.node_of = nodes;
+    return 0;
+}
+
+static int greet(struct pmi1 *p)
+{
+    int rc;
+
+    snprintf(p->line, LINE_LEN, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    rc = ask(p, "response_to_init");
+    if (!rc) {
+        snprintf(p->line, LINE_LEN, "cmd=get_maxes\n");
+        rc = ask(p, "maxes");
+        p->value_max = take_int(p, "vallen_max", 0);
+    }
+    if (!rc) {
+        snprintf(p->line, LINE_LEN, "cmd=get_my_kvsname\n");
+        rc = ask(p, "my_kvsname");
+    }
+    if (!rc && !take(p, "kvsname", p->kvs, sizeof(p->kvs))) {
+        rc = fm_fail(-FM_E_PROTO, "the process manager does not name the job");
+    }
+    if (!rc) {
+        snprintf(p->line, LINE_LEN, "cmd=get_universe_size\n");
+        p->pm.universe_size = ask(p, "universe_size") == 0 ? take_int(p, "size", -1) : -1;
+        snprintf(p->line, LINE_LEN, "cmd=get_appnum\n");
+        p->pm.appnum = ask(p, "appnum") == 0 ? take_int(p, "appnum", -1) : -1;
+        rc = learn_nodes(p);
+    }
+    return rc;
+}
+
+int fm_pm_pmi1_open(struct fm_pm **out_pm)
+{
+    const char *fd = getenv("PMI_FD"), *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
+    struct stat st;
+    struct pmi1 *p;
+    int rc;
+
+    if (!fd || !rank || !size || atoi(size) <= 0 || fstat(atoi(fd), &st) != 0 ||
+        !S_ISSOCK(st.st_mode)) {
+        return FM_AGAIN; /* also what a rank has started: it has the variables, not the socket */
+    }
+    if (was_finalized) {
+        return fm_fail(-FM_E_UNSUPPORTED, "MPI cannot start again in a process under this process "
+                                          "manager (PMI-1); it can under Fathom's mpiexec");
+    }
+    p = calloc(1, sizeof(*p));
+    if (!p) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the process manager");
+    }
+    p->fd = atoi(fd);
+    p->pm = (struct fm_pm){
+        .ops = &pmi1_ops, .rank = atoi(rank), .size = atoi(size), .needs_fence = true};
+    fcntl(p->fd, F_SETFD, FD_CLOEXEC);
+    rc = p->pm.rank >= 0 && p->pm.rank < p->pm.size
+             ? greet(p)
+             : fm_fail(-FM_E_INVAL, "PMI_RANK is %s and PMI_SIZE is %s", rank, size);
+    if (rc) {
+        free(p->nodes);
+        free(p);
+        return rc;
+    }
+    snprintf(p->pm.job, sizeof(p->pm.job), "pmi-%.50s", p->kvs);
+    *out_pm = &p->pm;
+    return 0;
+}
