@@ -98,6 +98,7 @@ struct fm_ofi_bounce {
     struct fm_ofi_ep *ep;
     char *buf;
     size_t wire_len;
+    bool is_mark; /* its completion says that the endpoint's injected messages have left, too */
 };
 
 /* A transfer of memory, one piece of at most max_msg_size in flight at a time. */
@@ -118,11 +119,13 @@ struct fm_ofi_ep {
     fi_addr_t addr;
     uint64_t stream; /* of the tail */
     uint32_t seq;
-    uint32_t n_flying; /* operations whose completions name this endpoint */
-    bool is_up;        /* the provider took a message at some time */
-    bool is_dead;      /* sink.failed() was called */
-    bool is_closed;    /* disconnected: memory goes with the last operation */
-    bool needs_flush;  /* something was sent since the last flush */
+    uint32_t n_flying;   /* operations whose completions name this endpoint */
+    uint32_t n_injected; /* since the last mark; see ofi_msg.c */
+    bool has_mark;       /* a mark is in flight */
+    bool is_up;          /* the provider took a message at some time */
+    bool is_dead;        /* sink.failed() was called */
+    bool is_closed;      /* disconnected: memory goes with the last operation */
+    bool needs_flush;    /* something was sent since the last flush */
     struct fm_ofi_op flush;
 };
 

@@ -5,12 +5,19 @@
  * A send takes its number in the stream when it is accepted for good: injected, handed to the
  * provider, or put into the queue of committed rooms that the provider refused (`waiting`). While
  * that queue is not empty, nothing else is accepted.
+ *
+ * Providers may queue injected messages without bound when the peer does not receive (tcp does). So
+ * after INJECTS_MAX of them one message, the mark, is sent with a completion; while it is in flight
+ * at most as many again are injected, then sends are refused. Every send with a completion serves
+ * as a mark.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "transport/ofi/ofi.h"
 #include "util/sync.h"
+
+#define INJECTS_MAX 512
 
 /* How long a flush may be refused at close while nothing else moves; see fm_ofi_drain(). */
 #define QUIET_NS UINT64_C(20000000)
@@ -81,6 +88,7 @@ void fm_ofi_fail_peer(struct fm_ofi_ep *e, const char *why)
 FM_COLD static int refused(struct fm_ofi_ep *e, ssize_t rc)
 {
     struct fm_ofi *ofi = ofi_of(e->ep.tp);
+    int peer = e->ep.peer;
     const char *why;
 
     if (rc == -FI_EAGAIN) {
@@ -89,15 +97,18 @@ FM_COLD static int refused(struct fm_ofi_ep *e, ssize_t rc)
         return FM_AGAIN;
     }
     why = ofi->lib->strerror((int)-rc);
-    fm_ofi_fail_peer(e, why);
-    return fm_fail(-FM_E_PEER, "cannot send to process %d: %s", e->ep.peer, why);
+    fm_ofi_fail_peer(e, why); /* may disconnect: `e` can be gone after it */
+    return fm_fail(-FM_E_PEER, "cannot send to process %d: %s", peer, why);
 }
 
-/* send() may not go ahead: dead peer, or others wait already. */
+/* send() may not go ahead: dead peer, others wait already, or too much is under way. */
 FM_COLD static int held_back(struct fm_ofi_ep *e)
 {
-    return e->is_dead ? fm_fail(-FM_E_PEER, "process %d cannot be reached any more", e->ep.peer)
-                      : FM_AGAIN;
+    if (e->is_dead) {
+        return fm_fail(-FM_E_PEER, "process %d cannot be reached any more", e->ep.peer);
+    }
+    FM_STAT(ofi_of(e->ep.tp)->w->n_again++);
+    return FM_AGAIN;
 }
 
 FM_COLD static void exhausted(struct fm_ofi *ofi)
@@ -119,6 +130,7 @@ static struct fm_ofi_bounce *bounce_get(struct fm_ofi *ofi)
         return NULL;
     }
     ofi->bounce_free = b->next;
+    b->is_mark = false;
     FM_STAT(fathom_level_add(&ofi->w->bounce_used, 1));
     return b;
 }
@@ -142,6 +154,16 @@ static ssize_t bounce_post(struct fm_ofi *ofi, struct fm_ofi_bounce *b)
     return rc;
 }
 
+/* A send with a completion was accepted: let it be the mark if there is none. */
+static inline void mark(struct fm_ofi_ep *e, struct fm_ofi_bounce *b)
+{
+    if (!e->has_mark) {
+        b->is_mark = true;
+        e->has_mark = true;
+        e->n_injected = 0;
+    }
+}
+
 static int send_inject(struct fm_ofi_ep *e, const void *head, size_t head_len, const void *body,
                        size_t body_len)
 {
@@ -157,6 +179,7 @@ static int send_inject(struct fm_ofi_ep *e, const void *head, size_t head_len, c
     if (FM_UNLIKELY(rc)) {
         return refused(e, rc);
     }
+    e->n_injected++;
     FM_STAT(ofi->w->n_injects++);
     accepted(e, head_len + body_len);
     return 0;
@@ -175,7 +198,12 @@ int fm_ofi_send(struct fm_ep *ep, const void *head, size_t head_len, const void 
         return held_back(e);
     }
     if (wire_len(len) <= ofi->inject_len) {
-        return send_inject(e, head, head_len, body, body_len);
+        if (FM_LIKELY(e->n_injected < INJECTS_MAX)) {
+            return send_inject(e, head, head_len, body, body_len);
+        }
+        if (e->has_mark) {
+            return held_back(e);
+        }
     }
     fm_assert(len <= ep->tp->max_send);
     b = bounce_get(ofi);
@@ -193,6 +221,7 @@ int fm_ofi_send(struct fm_ep *ep, const void *head, size_t head_len, const void 
         bounce_put(ofi, b);
         return refused(e, rc);
     }
+    mark(e, b);
     accepted(e, len);
     return 0;
 }
@@ -249,6 +278,7 @@ int fm_ofi_commit(struct fm_ep *ep, void *room, size_t len)
         bounce_put(ofi, b);
         return refused(e, rc);
     }
+    mark(e, b);
     accepted(e, len);
     return 0;
 }
@@ -399,6 +429,7 @@ static void landed(struct fm_ofi *ofi, struct fm_ofi_op *op, size_t len)
         struct fm_ofi_bounce *b = fm_container_of(op, struct fm_ofi_bounce, op);
         struct fm_ofi_ep *e = b->ep;
 
+        e->has_mark &= !b->is_mark;
         bounce_put(ofi, b);
         fm_ofi_ep_landed(e);
         break;

@@ -87,8 +87,10 @@ static const struct fathom_pvar pvars[] = {
             "Messages among ofi_sends that were short enough to be injected without a buffer."),
     AGGREGATE("ofi_bytes_sent", "bytes", bytes_sent,
               "Bytes of headers and bodies of the messages in ofi_sends."),
-    COUNTER("ofi_again", "calls", n_again,
-            "Sends and transfers that the provider refused for now (FI_EAGAIN)."),
+    COUNTER(
+        "ofi_again", "calls", n_again,
+        "Sends and transfers that had to come back later: the provider had no room (FI_EAGAIN), "
+        "or too many injected messages were under way."),
     COUNTER("ofi_recvs", "messages", n_recvs, "Messages that arrived and were handed up."),
     AGGREGATE("ofi_bytes_received", "bytes", bytes_received,
               "Bytes of headers and bodies of the messages in ofi_recvs."),

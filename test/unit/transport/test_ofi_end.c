@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A peer in another process is killed in the middle of traffic: the transport goes on, refuses or
- * reports the peer once, never crashes, and closes in time.
+ * The end of a peer in another process. Killed in the middle of traffic: the transport goes on,
+ * refuses or reports the peer once, never crashes, and closes in time. Closed properly: what it
+ * sent before arrives, even if the receiver was not listening then.
+ *
+ *     test_ofi_end PROVIDER kill|leave
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -92,6 +95,32 @@ static int victim(int fd, const char *provider)
     return rc == 77 ? 77 : EXIT_FAILURE;
 }
 
+/* Sends injected messages until the pipe is full, tells how many, and closes. */
+static int leaver(int fd, const char *provider)
+{
+    static char buf[16];
+    struct side s = {0};
+    void *w = fm_double_block(&fm_ofi_vars);
+    int rc = open_side(&s, 1, fd, provider, w);
+    uint64_t n_sent = 0, until = 0;
+
+    while (rc == 0 && (!n_sent || fm_now_ns() < until)) {
+        int sent = fm_ep_send(s.ep, buf, sizeof(buf), NULL, 0);
+
+        if (sent < 0 || fm_transport_poll(s.tp) < 0) {
+            return give_up("send");
+        }
+        n_sent += sent == 0;
+        until = sent == 0 ? fm_now_ns() + SECOND / 10 : until;
+    }
+    if (rc == 0 && write(fd, &n_sent, sizeof(n_sent)) == (ssize_t)sizeof(n_sent)) {
+        ((struct fm_ofi_words *)w)->drain_ms = 20000;
+        s.tp->ops->close(s.tp);
+    }
+    free(w);
+    return rc;
+}
+
 /* One round of messages, and a get from memory that may be gone. */
 static void traffic(struct side *s, uint64_t n, const struct fm_rkey *key, char *local)
 {
@@ -111,14 +140,54 @@ static void traffic(struct side *s, uint64_t n, const struct fm_rkey *key, char 
     }
 }
 
+/* The peer is killed while both sides send. */
+static int watch_killed(struct side *s, pid_t child)
+{
+    struct fm_rkey nowhere = {.key = 1u << 30};
+    static char local[4096];
+    uint64_t until, began;
+
+    for (until = fm_now_ns() + 20 * SECOND; s->n_got < 2000 && fm_now_ns() < until;) {
+        traffic(s, 1, &nowhere, local);
+    }
+    kill(child, SIGKILL);
+    until = fm_now_ns() + SECOND / 2;
+    for (uint64_t n = 0; fm_now_ns() < until; n++) {
+        traffic(s, n, &nowhere, local);
+    }
+    began = fm_now_ns();
+    s->tp->ops->close(s->tp);
+    printf("%lu messages, told %lu times, closed in %lu ms\n", (unsigned long)s->n_got,
+           (unsigned long)s->n_failed, (unsigned long)((fm_now_ns() - began) / 1000000));
+    return s->n_got >= 2000 && s->n_failed <= 1 && fm_now_ns() - began < 5 * SECOND ? EXIT_SUCCESS
+                                                                                    : EXIT_FAILURE;
+}
+
+/* The peer closes while the pipe is full; only then are its messages taken. */
+static int watch_leave(struct side *s, int fd)
+{
+    uint64_t until = fm_now_ns() + 20 * SECOND, n_sent = 0;
+
+    while (s->n_got < 1 && fm_now_ns() < until) {
+        fm_transport_poll(s->tp);
+    }
+    if (read(fd, &n_sent, sizeof(n_sent)) != (ssize_t)sizeof(n_sent)) {
+        return give_up("count");
+    }
+    while (s->n_got < n_sent && fm_now_ns() < until) {
+        fm_transport_poll(s->tp);
+    }
+    printf("%lu of %lu messages came\n", (unsigned long)s->n_got, (unsigned long)n_sent);
+    s->tp->ops->close(s->tp);
+    return s->n_got == n_sent ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     const char *provider = argc > 1 ? argv[1] : "tcp";
+    bool is_leave = argc > 2 && strcmp(argv[2], "leave") == 0;
     struct fm_ofi_words *w = fm_double_block(&fm_ofi_vars);
-    struct fm_rkey nowhere = {.key = 1u << 30};
-    static char local[4096];
     struct side s = {0};
-    uint64_t until, began;
     int fds[2], rc;
     pid_t child;
 
@@ -127,32 +196,17 @@ int main(int argc, char **argv)
     }
     if (child == 0) {
         close(fds[0]);
-        _exit(victim(fds[1], provider));
+        _exit(is_leave ? leaver(fds[1], provider) : victim(fds[1], provider));
     }
     close(fds[1]);
     rc = open_side(&s, 0, fds[0], provider, w);
     if (rc) {
         kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        free(w);
         printf("%s\n", rc == 77 ? fm_why() : "no start");
-        return rc;
+    } else {
+        rc = is_leave ? watch_leave(&s, fds[0]) : watch_killed(&s, child);
     }
-    for (until = fm_now_ns() + 20 * SECOND; s.n_got < 2000 && fm_now_ns() < until;) {
-        traffic(&s, 1, &nowhere, local);
-    }
-    kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    until = fm_now_ns() + SECOND / 2;
-    for (uint64_t n = 0; fm_now_ns() < until; n++) {
-        traffic(&s, n, &nowhere, local);
-    }
-    began = fm_now_ns();
-    s.tp->ops->close(s.tp);
-    printf("%lu messages, told %lu times, closed in %lu ms\n", (unsigned long)s.n_got,
-           (unsigned long)s.n_failed, (unsigned long)((fm_now_ns() - began) / 1000000));
-    rc = s.n_got >= 2000 && s.n_failed <= 1 && fm_now_ns() - began < 5 * SECOND ? EXIT_SUCCESS
-                                                                                : EXIT_FAILURE;
     close(fds[0]);
     free(w);
     return rc;
