@@ -150,6 +150,10 @@ void fm_recv_done(struct fm_channel *ch, struct fm_recv_req *r)
 {
     leave(ch, r);
     FM_STAT(count_received(ch, &r->msg, r->req.status.source, r->want));
+    if (FM_UNLIKELY(ch->words->req.on_done)) {
+        fm_p2p_emit(ch, FM_EV_COMPLETED, fm_comm_proc(r->msg.comm, r->req.status.source),
+                    fm_msg_context(&r->msg), r->req.status.tag, (uint64_t)r->want);
+    }
     if (FM_UNLIKELY(r->len > r->cap)) {
         truncated(ch, r);
         return;

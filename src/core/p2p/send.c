@@ -148,6 +148,10 @@ static void leave(struct fm_channel *ch, struct fm_send_req *s)
 void fm_send_done(struct fm_channel *ch, struct fm_send_req *s)
 {
     leave(ch, s);
+    if (FM_UNLIKELY(ch->words->req.on_done)) {
+        fm_p2p_emit(ch, FM_EV_COMPLETED, fm_comm_proc(s->msg.comm, s->msg.peer),
+                    fm_msg_context(&s->msg), s->msg.tag, (uint64_t)s->len);
+    }
     fm_request_complete(&s->req);
 }
 
