@@ -141,7 +141,11 @@ static uint32_t window_of(const struct fm_channel *ch)
 {
     uint64_t n = ch->n_peers > 1 ? (uint64_t)ch->n_peers - 1 : 1;
     uint64_t blocks = ch->words->unexpected_limit / FM_BLOCK_LEN / n;
+    uint64_t most = ch->words->sender_limit / FM_BLOCK_LEN;
 
+    if (blocks > most) {
+        blocks = most;
+    }
     if (blocks < WINDOW_MIN) {
         blocks = WINDOW_MIN;
     }

@@ -48,12 +48,20 @@ static const struct fathom_cvar cvars[] = {
      .verbosity = FATHOM_TUNER_BASIC,
      .at = WORD(unexpected_limit), .def = 64 << 20, .min = 64 << 10, .max = INT64_C(1) << 40,
      .category = "flow", .fixed_after_init = true},
+    {.name = "p2p_sender_limit", .unit = "bytes",
+     .desc = "Most of that memory that one sender may use; raise it where single senders run far "
+             "ahead, but note that a provider may hold many times as much for messages that it "
+             "took from the network too early.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_ALL_EQ,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(sender_limit), .def = 2 << 20, .min = 16 << 10, .max = INT64_C(1) << 40,
+     .category = "flow", .fixed_after_init = true},
     {.name = "p2p_rts_window", .unit = "messages",
      .desc = "Unanswered rendezvous messages to one receiver before further ones are held "
              "back until it looks for them; lower it where envelopes alone fill a receiver.",
      .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
      .verbosity = FATHOM_TUNER_DETAIL,
-     .at = WORD(rts_window), .def = 16384, .min = 1, .max = 1 << 30,
+     .at = WORD(rts_window), .def = 2048, .min = 1, .max = 1 << 30,
      .category = "flow"},
     {.name = "p2p_fragment_len", .unit = "bytes",
      .desc = "Bytes of one fragment of a rendezvous without RMA, within what the transport "

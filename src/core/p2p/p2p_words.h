@@ -64,7 +64,8 @@ struct fm_p2p_words {
     struct fathom_level bsend_bytes; /* attached memory in use */
     uint64_t n_bsend_waits;
     /* Control variables. */
-    uint64_t eager_limit, short_limit, unexpected_limit, rts_window, fragment_len, pipeline_depth;
+    uint64_t eager_limit, short_limit, unexpected_limit, sender_limit, rts_window, fragment_len,
+        pipeline_depth;
     uint64_t rma_min, rma_chunk, rma_depth;
     /* Events. */
     uint64_t on_eager, on_rts, on_data_start, on_data_done, on_flow, on_peer, on_peer_failed;
