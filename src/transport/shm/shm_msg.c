@@ -232,7 +232,9 @@ static int send_data(struct fm_shm_ep *ep, const void *head, size_t head_len, co
         return full(ep);
     }
     memcpy(room, head, head_len);
-    memcpy(room + head_len, body, body_len);
+    if (body_len) {
+        memcpy(room + head_len, body, body_len);
+    }
     fm_shm_box_publish_data(&ep->tx, cell, at, (uint32_t)len);
     FM_STAT(transport_of(ep)->words->n_box_sent++);
     count_sent(ep, len);
