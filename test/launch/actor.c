@@ -11,6 +11,7 @@
  *     ignore:N                   ignore signal N
  *     close                      close all descriptors above 2, as some parents do
  *     fork                       a child that sleeps on and holds all that is open
+ *     nest                       run another MPI program, which is no rank, and say how it ended
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 static int rank;
+static const char *program;
 
 static void say(const char *text, int n)
 {
@@ -46,6 +48,14 @@ static void leave_child(void)
         _exit(0);
     }
     say("child", (int)pid);
+}
+
+static void nest(void)
+{
+    char command[4200];
+
+    snprintf(command, sizeof(command), "%s init barrier say:nested finalize", program);
+    say("nest", system(command));
 }
 
 static void close_all(void)
@@ -84,6 +94,8 @@ static void act(const char *word)
         signal(n, SIG_IGN);
     } else if (strcmp(word, "close") == 0) {
         close_all();
+    } else if (strcmp(word, "nest") == 0) {
+        nest();
     } else if (strcmp(word, "fork") == 0) {
         leave_child();
     } else {
@@ -96,6 +108,7 @@ int main(int argc, char **argv)
 {
     const char *text = getenv("FATHOM_RANK");
 
+    program = argv[0];
     rank = text ? atoi(text) : 0;
     for (int i = 1; i < argc; i++) {
         char *end;

@@ -106,10 +106,16 @@ class End(Test):
         self.assertIn('one MPI program per rank', job.err)
 
     def test_program_started_by_a_rank_runs_alone(self):
-        job = self.mpiexec('-n', 1, harness.ACTOR, 'init', 'say:outer', 'fork', 'finalize')
-        job.expect('outer')
+        job = self.actor(2, 'init', 'barrier', 'nest', 'barrier', 'finalize')
         self.ends(job, 0)
-        job.kill_all()  # the child that it left
+        self.assertEqual(len(re.findall('nested 0', job.out)), 2)
+        self.assertEqual(len(re.findall('nest 0 ', job.out)), 2)
+
+    def test_forked_child_that_stays(self):
+        job = self.actor(2, 'init', 'barrier', 'fork', 'finalize')
+        self.ends(job, 0)
+        self.assertEqual(len(job.relatives()), 2)
+        job.kill_all()
 
     def test_detached_child_does_not_hold_us(self):
         for label in ([], ['-l']):

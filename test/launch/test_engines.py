@@ -2,18 +2,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs that other launchers start: who the ranks are, that they reach each other, how they end."""
 import json
+import re
 import shutil
-import sys
 import tempfile
+import unittest
 
 import harness
 from harness import Test
 
 
+def nests(test, *launcher):
+    job = test.start(*launcher, harness.ACTOR, 'init', 'barrier', 'nest', 'barrier', 'finalize')
+    test.ends(job, 0)
+    test.assertEqual(len(re.findall('nested 0', job.out)), 2)
+    test.assertEqual(len(re.findall('nest 0 ', job.out)), 2)
+
+
+@unittest.skipUnless(shutil.which('mpiexec.hydra'), 'mpiexec.hydra is not installed')
 class Hydra(Test):
     """PMI-1. The second form makes two nodes of this host, so libfabric carries the messages."""
 
-    hydra = shutil.which('mpiexec.hydra')
+    hydra = 'mpiexec.hydra'
 
     def test_job(self):
         for options, transport in (([], 'shm'), (['-launcher', 'fork', '-hosts', 'n1:2,n2:2'],
@@ -35,9 +44,31 @@ class Hydra(Test):
         self.ends(job, 7)
         self.assertIn('MPI_Abort was called on MPI_COMM_WORLD', job.err)
 
+    def test_program_started_by_a_rank_runs_alone(self):
+        nests(self, self.hydra, '-n', 2)
+
+
+@unittest.skipUnless(shutil.which('orterun'), 'orterun is not installed')
+class Orte(Test):
+    """PMIx."""
+
+    orterun = ['orterun', '--allow-run-as-root', '--oversubscribe']
+
+    def test_job(self):
+        job = self.start(*self.orterun, '-n', 3, harness.ACTOR, 'init', 'barrier', 'barrier',
+                         'finalize')
+        self.ends(job, 0)
+        self.assertEqual(job.err, '')
+
+    def test_ranks_and_abort(self):
+        job = self.start(*self.orterun, '-n', 2, harness.ACTOR, 'init', 'barrier', 'abort:7',
+                         'wait')
+        self.ends(job, 7)
+        self.assertRegex(job.err, r'rank [01] of 2 .* MPI_Abort was called on MPI_COMM_WORLD')
+
+    def test_program_started_by_a_rank_runs_alone(self):
+        nests(self, *self.orterun, '-n', 2)
+
 
 if __name__ == '__main__':
-    if not Hydra.hydra:
-        print('mpiexec.hydra is not installed')
-        sys.exit(77)
     harness.main()

@@ -23,9 +23,8 @@ static struct fm_host_words words;
 
 /* Names in the environment that are no control variables. */
 static const char *const also_known[] = {
-    "FATHOM_JOB",        "FATHOM_RANK",       "FATHOM_SIZE",
-    "FATHOM_LOCAL_RANK", "FATHOM_LOCAL_SIZE", "FATHOM_STAT_FD",
-    "FATHOM_CC",         "FATHOM_CXX",        NULL,
+    "FATHOM_JOB",     "FATHOM_RANK", "FATHOM_SIZE", "FATHOM_LOCAL_RANK",    "FATHOM_LOCAL_SIZE",
+    "FATHOM_STAT_FD", "FATHOM_CC",   "FATHOM_CXX",  "FATHOM_PMIX_RANK_PID", NULL,
 };
 
 /*

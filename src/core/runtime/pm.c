@@ -5,6 +5,7 @@
 /* In the order in which they are asked; the last one takes everything. */
 static int (*const back_ends[])(struct fm_pm **out_pm) = {
     fm_pm_own_open,
+    fm_pm_pmix_open,
     fm_pm_pmi1_open,
     fm_pm_single_open,
 };

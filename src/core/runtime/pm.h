@@ -65,6 +65,7 @@ int fm_pm_open(struct fm_pm **out_pm);
 
 /* Each back end: 0, FM_AGAIN when the environment is not its own, or a failure. */
 int fm_pm_own_open(struct fm_pm **out_pm);
+int fm_pm_pmix_open(struct fm_pm **out_pm);
 int fm_pm_pmi1_open(struct fm_pm **out_pm);
 int fm_pm_single_open(struct fm_pm **out_pm);
 
