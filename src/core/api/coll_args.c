@@ -42,6 +42,12 @@ static int find_type(const struct call *k, MPI_Datatype handle, const char *side
     return MPI_SUCCESS;
 }
 
+/* Ranks that a side with a block per rank has blocks for. */
+static int n_blocks(const struct call *k)
+{
+    return is_reduction(k->a->kind) ? k->c.comm->size : k->c.comm->n_remote;
+}
+
 /* Counts of n blocks; *out_has_data tells whether there is any byte. */
 static int check_counts(const struct call *k, const struct fm_side *s, int n, const char *side,
                         bool *out_has_data)
@@ -67,7 +73,7 @@ static int check_counts(const struct call *k, const struct fm_side *s, int n, co
 static int find_types(struct call *k, const struct fm_side_args *in, struct fm_side *s,
                       const char *name)
 {
-    struct fm_dtype **to = k->dtypes + (s == &k->c.recv ? k->c.comm->size : 0);
+    struct fm_dtype **to = k->dtypes + (s == &k->c.recv ? n_blocks(k) : 0);
     int rc = MPI_SUCCESS;
 
     if (!k->dtypes) {
@@ -76,7 +82,7 @@ static int find_types(struct call *k, const struct fm_side_args *in, struct fm_s
     if (!in->types) {
         return RAISE(k, MPI_ERR_ARG, "%ss is NULL: pass an array with a type per rank", name);
     }
-    for (int i = 0; rc == MPI_SUCCESS && i < k->c.comm->size; i++) {
+    for (int i = 0; rc == MPI_SUCCESS && i < n_blocks(k); i++) {
         rc = find_type(k, in->types[i], name, &to[i]);
     }
     s->dtypes = to;
@@ -127,7 +133,7 @@ static int take_side(struct call *k, const struct fm_side_args *in, struct fm_si
     s->counts = in->counts;
     s->displs = in->displs;
     s->is_large = k->a->is_large;
-    rc = check_counts(k, s, has_arrays ? k->c.comm->size : 1, names.prefix, &has_data);
+    rc = check_counts(k, s, has_arrays ? n_blocks(k) : 1, names.prefix, &has_data);
     if (rc != MPI_SUCCESS) {
         return rc;
     }
@@ -147,7 +153,7 @@ static int refuse_in_place(const struct call *k, const char *buf)
 static bool has_data(const struct call *k)
 {
     const struct fm_side *s = &k->c.recv;
-    int n = s->counts ? k->c.comm->size : 1;
+    int n = s->counts ? n_blocks(k) : 1;
 
     for (int i = 0; i < n; i++) {
         if (fm_side_count(s, i) > 0 && (s->dtypes ? s->dtypes[i] : s->dtype)->size > 0) {
@@ -183,7 +189,9 @@ static int check_in_place(const struct call *k, bool is_result_here)
 static int take_reduction(struct call *k)
 {
     const struct fm_coll_args *a = k->a;
-    bool is_result_here = a->kind != FM_COLL_REDUCE || k->c.comm->rank == a->root;
+    int own = k->c.comm->is_inter ? MPI_ROOT : k->c.comm->rank;
+    bool is_result_here = a->kind != FM_COLL_REDUCE || a->root == own;
+    bool is_input_here = !k->c.comm->is_inter || a->kind != FM_COLL_REDUCE || a->root != own;
     struct fm_side_args recv = a->recv;
     int rc = check_in_place(k, is_result_here);
 
@@ -205,10 +213,10 @@ static int take_reduction(struct call *k)
     }
     k->c.send.buf = (void *)a->send.buf;
     k->c.send.dtype = k->c.recv.dtype;
-    if (!a->send.buf && k->c.recv.dtype->is_predefined && has_data(k)) {
+    if (is_input_here && !a->send.buf && k->c.recv.dtype->is_predefined && has_data(k)) {
         return RAISE(k, MPI_ERR_BUFFER, "sendbuf is NULL but there is data to reduce");
     }
-    return is_result_here ? check_alias(k) : MPI_SUCCESS;
+    return is_result_here && is_input_here ? check_alias(k) : MPI_SUCCESS;
 }
 
 /* Gather and scatter: `all` is the side with a block per rank, at the root only. */
@@ -283,6 +291,49 @@ static int take_all(struct call *k)
     }
 }
 
+/* Intercommunicators: a side counts where data of the other group comes in, or own data leaves. */
+static int take_inter_rooted(struct call *k)
+{
+    const struct fm_coll_args *a = k->a;
+
+    if (a->root == MPI_PROC_NULL) {
+        return MPI_SUCCESS;
+    }
+    switch (a->kind) {
+    case FM_COLL_BCAST:
+        return take_side(k, &a->recv, &k->c.recv, false);
+    case FM_COLL_GATHER:
+        return a->root == MPI_ROOT ? take_side(k, &a->recv, &k->c.recv, true)
+                                   : take_side(k, &a->send, &k->c.send, false);
+    case FM_COLL_SCATTER:
+        return a->root == MPI_ROOT ? take_side(k, &a->send, &k->c.send, true)
+                                   : take_side(k, &a->recv, &k->c.recv, false);
+    default:
+        return take_reduction(k);
+    }
+}
+
+static int take_inter(struct call *k)
+{
+    const struct fm_coll_args *a = k->a;
+
+    if (a->send.buf == MPI_IN_PLACE || a->recv.buf == MPI_IN_PLACE) {
+        return refuse_in_place(k, a->send.buf == MPI_IN_PLACE ? "sendbuf" : "recvbuf");
+    }
+    if (has_root(a->kind)) {
+        return take_inter_rooted(k);
+    }
+    return take_all(k);
+}
+
+static bool is_root_valid(const struct fm_comm *comm, int root)
+{
+    if (comm->is_inter && (root == MPI_ROOT || root == MPI_PROC_NULL)) {
+        return true;
+    }
+    return root >= 0 && root < comm->n_remote;
+}
+
 static int prepare(struct call *k)
 {
     const struct fm_coll_args *a = k->a;
@@ -295,21 +346,21 @@ static int prepare(struct call *k)
     k->c.kind = a->kind;
     k->c.root = a->root;
     k->c.is_varying = a->is_varying;
-    if (comm->is_inter) {
-        return RAISE(k, MPI_ERR_UNSUPPORTED_OPERATION,
-                     "collectives on intercommunicators are not built yet");
+    if (comm->is_inter && (a->kind == FM_COLL_SCAN || a->kind == FM_COLL_EXSCAN)) {
+        return RAISE(k, MPI_ERR_COMM, "comm is an intercommunicator: scans have no meaning there");
     }
-    if (has_root(a->kind) && (a->root < 0 || a->root >= comm->size)) {
-        return RAISE(k, MPI_ERR_ROOT, "root is %d but communicator '%s' has ranks 0..%d", a->root,
-                     comm->name, comm->size - 1);
+    if (has_root(a->kind) && !is_root_valid(comm, a->root)) {
+        return RAISE(k, MPI_ERR_ROOT, "root is %d but communicator '%s' has %sranks 0..%d%s",
+                     a->root, comm->name, comm->is_inter ? "remote " : "", comm->n_remote - 1,
+                     comm->is_inter ? ", MPI_ROOT and MPI_PROC_NULL" : "");
     }
     if (a->recv.types || a->send.types) {
-        k->dtypes = calloc(2 * (size_t)comm->size, sizeof(*k->dtypes));
+        k->dtypes = calloc(2 * (size_t)comm->n_remote, sizeof(*k->dtypes));
         if (!k->dtypes) {
-            return RAISE(k, MPI_ERR_NO_MEM, "no memory for the types of %d ranks", comm->size);
+            return RAISE(k, MPI_ERR_NO_MEM, "no memory for the types of %d ranks", comm->n_remote);
         }
     }
-    return take_all(k);
+    return comm->is_inter ? take_inter(k) : take_all(k);
 }
 
 int fm_coll_args_run(const struct fm_coll_args *a)

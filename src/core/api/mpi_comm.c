@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/comm/comm_make.h"
+#include "core/comm/intercomm.h"
 #include "core/object/attr.h"
 #include "core/object/comm.h"
 #include "core/object/group.h"
@@ -153,7 +154,7 @@ static int dup_with(const char *call, struct fm_comm *c, const struct fm_info *i
                     MPI_Comm *newcomm)
 {
     struct fm_comm *made = NULL;
-    int rc = fm_comm_make_dup(c, &made);
+    int rc = c->is_inter ? fm_intercomm_dup(c, &made) : fm_comm_make_dup(c, &made);
 
     if (rc == 0) {
         rc = keep_hints(made, info);
@@ -168,7 +169,7 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     int rc;
 
     FM_ENTER();
-    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
     if (rc == MPI_SUCCESS) {
         rc = dup_with(FM_CALL, c, NULL, newcomm);
     }
@@ -184,7 +185,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     int rc;
 
     FM_ENTER();
-    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
     rc = rc == MPI_SUCCESS ? fm_find_info(c, FM_CALL, info, true, &i) : rc;
     if (rc == MPI_SUCCESS) {
         rc = dup_with(FM_CALL, c, i, newcomm);
@@ -213,11 +214,11 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     int rc;
 
     FM_ENTER();
-    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
     rc = rc == MPI_SUCCESS ? fm_find_group(FM_CALL, group, "group", &g) : rc;
     rc = rc == MPI_SUCCESS ? check_members(FM_CALL, c, g) : rc;
     if (rc == MPI_SUCCESS) {
-        rc = fm_comm_make_create(c, g, &made);
+        rc = c->is_inter ? fm_intercomm_make(c, g, &made) : fm_comm_make_create(c, g, &made);
         rc = finish(c, FM_CALL, rc, made, newcomm);
     }
     FM_LEAVE();
@@ -266,7 +267,8 @@ static int split(const char *call, struct fm_comm *c, int color, int key, MPI_Co
         return fm_raise(c, call, MPI_ERR_ARG,
                         "color is %d: it must be MPI_UNDEFINED or not negative", color);
     }
-    rc = fm_comm_make_split(c, color, key, &made);
+    rc = c->is_inter ? fm_intercomm_split(c, color, key, &made)
+                     : fm_comm_make_split(c, color, key, &made);
     return finish(c, call, rc, made, newcomm);
 }
 
@@ -276,7 +278,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     int rc;
 
     FM_ENTER();
-    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
     rc = rc == MPI_SUCCESS ? split(FM_CALL, c, color, key, newcomm) : rc;
     FM_LEAVE();
     return rc;

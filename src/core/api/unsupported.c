@@ -157,9 +157,7 @@
     X(MPI_Ineighbor_alltoallv_c) \
     X(MPI_Ineighbor_alltoallw) \
     X(MPI_Ineighbor_alltoallw_c) \
-    X(MPI_Intercomm_create) \
     X(MPI_Intercomm_create_from_groups) \
-    X(MPI_Intercomm_merge) \
     X(MPI_Lookup_name) \
     X(MPI_Neighbor_allgather) \
     X(MPI_Neighbor_allgather_c) \

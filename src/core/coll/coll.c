@@ -331,11 +331,28 @@ static MPI_Count side_len(const struct fm_side *side, int size)
     return total;
 }
 
+/* All blocks that this rank sends or receives; a side without a type means nothing here. */
+static MPI_Count inter_len(const struct fm_coll *c)
+{
+    int n = c->kind == FM_COLL_REDUCE_SCATTER ? c->comm->size : c->comm->n_remote;
+    MPI_Count send = c->send.dtype && c->send.buf ? side_len(&c->send, c->send.counts ? n : 1) : 0;
+    MPI_Count recv = c->recv.dtype ? side_len(&c->recv, c->recv.counts ? n : 1) : 0;
+    MPI_Count all;
+
+    return send < 0 || recv < 0 || __builtin_mul_overflow(send + recv, (MPI_Count)n + 1, &all)
+               ? -1
+               : send + recv;
+}
+
 /* What the choice looks at and the counters count: of one contribution, one block, or, where blocks
    may differ, all of them. */
 static MPI_Count call_len(const struct fm_coll *c)
 {
     bool is_root = c->comm->rank == c->root;
+
+    if (c->comm->is_inter) {
+        return inter_len(c);
+    }
 
     switch (c->kind) {
     case FM_COLL_BARRIER:
@@ -356,6 +373,11 @@ static MPI_Count call_len(const struct fm_coll *c)
     }
 }
 
+static int too_long(void)
+{
+    return fm_fail(-FM_E_INVAL, "the buffers are longer than an address space");
+}
+
 /* Choose and count. 0 or a failure. */
 static int pick(const struct fm_coll *c, fm_algo_fn *out_algo)
 {
@@ -364,10 +386,12 @@ static int pick(const struct fm_coll *c, fm_algo_fn *out_algo)
     struct choice choice;
 
     if (c->comm->is_inter) {
-        return fm_fail(-FM_E_UNSUPPORTED, "collectives on intercommunicators are not built yet");
+        FM_STAT(c->comm->words->n_coll++);
+        *out_algo = fm_algo_inter;
+        return len < 0 ? too_long() : 0;
     }
     if (len < 0 || __builtin_mul_overflow(len, (MPI_Count)c->comm->size + 1, &all)) {
-        return fm_fail(-FM_E_INVAL, "the buffers are longer than an address space");
+        return too_long();
     }
     choice = choose(c, (uint64_t)len);
     if (forced > 0) {

@@ -17,10 +17,14 @@ struct fm_request;
 
 extern const struct fathom_table fm_coll_vars;
 
-/* Tags of a communicator's collective space: the number of the call below this bit; above it those
-   of acts of some of its ranks only (MPI_Comm_create_group, MPI_Intercomm_create). */
-#define FM_COLL_TAG_MASK  0x3fffffff
+/*
+ * Tags of a communicator's collective space: the number of the call; above it acts of some of its
+ * ranks only (MPI_Comm_create_group), and those that serve an intercommunicator: its making, in the
+ * peer's, and the local part of its collectives, in its local_comm.
+ */
+#define FM_COLL_TAG_MASK  0x1fffffff
 #define FM_COLL_TAG_GROUP 0x40000000
+#define FM_COLL_TAG_INTER 0x20000000
 
 enum fm_coll_kind {
     FM_COLL_BARRIER,

@@ -31,6 +31,9 @@ void fm_algo_reduce_scatter_pairwise(struct fm_sched *s, const struct fm_coll *c
 void fm_algo_scan_doubling(struct fm_sched *s, const struct fm_coll *c);
 void fm_algo_exscan_doubling(struct fm_sched *s, const struct fm_coll *c);
 
+/* All kinds that intercommunicators have (all but scan and exscan). */
+void fm_algo_inter(struct fm_sched *s, const struct fm_coll *c);
+
 /*
  * An accumulator of reductions that keeps the order of operands: `mine` holds the result so far,
  * `other` takes what arrives. Both lie in temporary memory.

@@ -20,6 +20,7 @@ struct fm_temp {
 void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
 {
     s->comm = comm;
+    s->talk = comm;
     s->tag = comm->coll_tag ? comm->coll_tag : (int)(comm->coll_seq++ & FM_COLL_TAG_MASK);
     s->rc = 0;
     s->is_live = is_live;
@@ -29,6 +30,11 @@ void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
     s->steps = s->small_steps;
     s->temps = NULL;
     s->small_used = 0;
+}
+
+void fm_sched_talk(struct fm_sched *s, struct fm_comm *comm)
+{
+    s->talk = comm;
 }
 
 static void drop_references(struct fm_sched *s)
@@ -145,6 +151,7 @@ static void add_message(struct fm_sched *s, enum fm_step_kind kind, struct fm_bu
 
     if (step) {
         step->peer = peer;
+        step->comm = s->talk;
         step->to = what;
         hold(s, what.dtype);
     }
@@ -204,8 +211,8 @@ struct fm_msg fm_sched_message(const struct fm_sched *s, const struct fm_step *s
                            .count = step->to.count,
                            .dtype = step->to.dtype,
                            .peer = step->peer,
-                           .tag = s->tag,
-                           .comm = s->comm,
+                           .tag = step->comm == s->comm ? s->tag : s->tag | FM_COLL_TAG_INTER,
+                           .comm = step->comm,
                            .space = FM_SPACE_COLL};
 }
 

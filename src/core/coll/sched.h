@@ -31,15 +31,17 @@ enum fm_step_kind { FM_STEP_SEND, FM_STEP_RECV, FM_STEP_COPY, FM_STEP_APPLY, FM_
 
 struct fm_step {
     enum fm_step_kind kind;
-    int peer;           /* send, recv */
-    struct fm_buf to;   /* recv, copy, apply (inout); send: what is sent */
-    struct fm_buf from; /* copy, apply: only buf */
+    int peer;             /* send, recv: rank in ... */
+    struct fm_comm *comm; /* ... this one */
+    struct fm_buf to;     /* recv, copy, apply (inout); send: what is sent */
+    struct fm_buf from;   /* copy, apply: only buf */
     struct fm_op *op;
     struct fm_request *req; /* under way */
 };
 
 struct fm_sched {
     struct fm_comm *comm;
+    struct fm_comm *talk; /* messages of further steps travel in: comm, or its local_comm */
     int tag;
     int rc;
     bool is_live;
@@ -56,6 +58,9 @@ struct fm_sched {
 void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live);
 /* Does what a live one has still to do; frees all that it holds. Returns the first failure. */
 int fm_sched_finish(struct fm_sched *s);
+
+/* Further messages travel in an intercommunicator's local_comm (or in comm again). */
+void fm_sched_talk(struct fm_sched *s, struct fm_comm *comm);
 
 /* `peer` is a rank of comm other than the caller's. */
 void fm_step_send(struct fm_sched *s, struct fm_buf what, int peer);

@@ -15,7 +15,7 @@
 /* Who takes part: all of `local` and, for an intercommunicator, all of the group on the other
    side, reached through one leader of each side. */
 struct fm_agree {
-    struct fm_comm *local; /* may be a view, see fm_comm_view() */
+    struct fm_comm *local; /* may be a view, see comm_make.c */
     struct fm_comm *peer;  /* NULL: no other side */
     int local_leader;      /* rank in local */
     int remote_leader;     /* rank in peer */

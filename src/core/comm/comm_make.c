@@ -7,6 +7,7 @@
 
 #include "core/coll/coll.h"
 #include "core/comm/agree.h"
+#include "core/comm/comm_parts.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
@@ -17,9 +18,8 @@ static void on_gone(struct fm_comm *comm)
     fm_agree_release(comm->context);
 }
 
-/* A communicator with an agreed context, which it owns from now on, also on failure. */
-static int make(struct fm_comm *origin, struct fm_group *group, struct fm_group *remote_group,
-                uint32_t context, struct fm_comm **out_comm)
+int fm_comm_parts_make(struct fm_comm *origin, struct fm_group *group,
+                       struct fm_group *remote_group, uint32_t context, struct fm_comm **out_comm)
 {
     struct fm_comm *comm;
     int rc = fm_comm_create(origin->ch, group, remote_group, group->rank, context, &comm);
@@ -44,6 +44,17 @@ static int agree(struct fm_comm *comm, uint32_t *out_context)
     return fm_agree_context(&who, out_context);
 }
 
+int fm_comm_parts_copy_attrs(struct fm_comm *from, struct fm_comm *copy)
+{
+    int rc = fm_attr_copy_all(FM_KIND_COMM, from, from->attrs, &copy->attrs);
+
+    if (rc != 0) {
+        fm_attr_delete_all(FM_KIND_COMM, copy, &copy->attrs);
+        fm_comm_unref(copy);
+    }
+    return rc;
+}
+
 int fm_comm_make_dup(struct fm_comm *comm, struct fm_comm **out_comm)
 {
     struct fm_comm *copy;
@@ -51,29 +62,22 @@ int fm_comm_make_dup(struct fm_comm *comm, struct fm_comm **out_comm)
     int rc = agree(comm, &context);
 
     if (rc == 0) {
-        rc = make(comm, comm->group, NULL, context, &copy);
+        rc = fm_comm_parts_make(comm, comm->group, NULL, context, &copy);
     }
     if (rc != 0) {
         return rc;
     }
-    rc = fm_attr_copy_all(FM_KIND_COMM, comm, comm->attrs, &copy->attrs);
-    if (rc != 0) {
-        fm_attr_delete_all(FM_KIND_COMM, copy, &copy->attrs);
-        fm_comm_unref(copy);
-        return rc;
+    rc = fm_comm_parts_copy_attrs(comm, copy);
+    if (rc == 0) {
+        *out_comm = copy;
     }
-    *out_comm = copy;
-    return 0;
+    return rc;
 }
-
-struct vote {
-    int color, key, rank;
-};
 
 /* By key, then by rank in the old communicator (MPI-5.0 7.4.2). */
 static int compare_votes(const void *a, const void *b)
 {
-    const struct vote *x = a, *y = b;
+    const struct fm_vote *x = a, *y = b;
 
     if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
@@ -81,34 +85,33 @@ static int compare_votes(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The group of those that voted for a color; votes are used up. */
-static int group_of_color(struct fm_comm *comm, struct vote *votes, int color,
-                          struct fm_group **out_group)
+int fm_comm_parts_of_color(const struct fm_group *from, struct fm_vote *votes, int n, int color,
+                           struct fm_group **out_group)
 {
-    int *ranks = malloc((size_t)comm->size * sizeof(int));
-    int n = 0, rc;
+    int *ranks = malloc(((size_t)n + 1) * sizeof(int));
+    int n_in = 0, rc;
 
     if (!ranks) {
-        return fm_fail(-FM_E_NOMEM, "no memory for a group of %d ranks", comm->size);
+        return fm_fail(-FM_E_NOMEM, "no memory for a group of %d ranks", n);
     }
-    for (int i = 0; i < comm->size; i++) {
+    for (int i = 0; i < n; i++) {
         if (votes[i].color == color) {
-            votes[n++] = votes[i];
+            votes[n_in++] = votes[i];
         }
     }
-    qsort(votes, (size_t)n, sizeof(*votes), compare_votes);
-    for (int i = 0; i < n; i++) {
+    qsort(votes, (size_t)n_in, sizeof(*votes), compare_votes);
+    for (int i = 0; i < n_in; i++) {
         ranks[i] = votes[i].rank;
     }
-    rc = fm_group_incl(comm->group, n, ranks, out_group);
+    rc = fm_group_incl(from, n_in, ranks, out_group);
     free(ranks);
     return rc;
 }
 
-static int gather_votes(struct fm_comm *comm, int color, int key, struct vote **out_votes)
+int fm_comm_parts_votes(struct fm_comm *comm, int color, int key, struct fm_vote **out_votes)
 {
-    struct vote mine = {color, key, comm->rank};
-    struct vote *votes = malloc((size_t)comm->size * sizeof(*votes));
+    struct fm_vote mine = {color, key, comm->rank};
+    struct fm_vote *votes = malloc((size_t)comm->size * sizeof(*votes));
     const struct fm_buf out = {&mine, sizeof(mine), fm_dtype_byte()};
     const struct fm_buf in = {votes, sizeof(mine), fm_dtype_byte()};
     int rc;
@@ -129,9 +132,9 @@ static int gather_votes(struct fm_comm *comm, int color, int key, struct vote **
 int fm_comm_make_split(struct fm_comm *comm, int color, int key, struct fm_comm **out_comm)
 {
     struct fm_group *group;
-    struct vote *votes = NULL;
+    struct fm_vote *votes = NULL;
     uint32_t context;
-    int rc = gather_votes(comm, color, key, &votes);
+    int rc = fm_comm_parts_votes(comm, color, key, &votes);
 
     if (rc != 0) {
         return rc;
@@ -145,12 +148,12 @@ int fm_comm_make_split(struct fm_comm *comm, int color, int key, struct fm_comm 
         *out_comm = NULL;
         goto out;
     }
-    rc = group_of_color(comm, votes, color, &group);
+    rc = fm_comm_parts_of_color(comm->group, votes, comm->size, color, &group);
     if (rc != 0) {
         fm_agree_release(context);
         goto out;
     }
-    rc = make(comm, group, NULL, context, out_comm);
+    rc = fm_comm_parts_make(comm, group, NULL, context, out_comm);
     fm_group_unref(group);
 out:
     free(votes);
@@ -170,7 +173,7 @@ int fm_comm_make_create(struct fm_comm *comm, struct fm_group *group, struct fm_
         *out_comm = NULL;
         return 0;
     }
-    return make(comm, group, NULL, context, out_comm);
+    return fm_comm_parts_make(comm, group, NULL, context, out_comm);
 }
 
 /*
@@ -205,7 +208,7 @@ int fm_comm_make_create_group(struct fm_comm *comm, struct fm_group *group, int 
     view_of(&view, comm, group);
     view.coll_tag = FM_COLL_TAG_GROUP | (tag & FM_COLL_TAG_MASK);
     rc = fm_agree_context(&who, &context);
-    return rc == 0 ? make(comm, group, NULL, context, out_comm) : rc;
+    return rc == 0 ? fm_comm_parts_make(comm, group, NULL, context, out_comm) : rc;
 }
 
 int fm_comm_make_compare(const struct fm_comm *a, const struct fm_comm *b, int *out_result)
