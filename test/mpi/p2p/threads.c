@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Eight threads per rank in mixed calls at MPI_THREAD_MULTIPLE (MPI-5.0 11.6): each talks to the
+   thread of the same number on the next rank, in a communicator that all share. */
+#include "../check.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { N_THREADS = 8, N_ROUNDS = 30, LONG = 5000 };
+
+static int rank, size, to, from;
+
+struct thread {
+    pthread_t id;
+    int number;
+    int out[LONG], in[LONG];
+};
+
+static void check(const struct thread *t, int n, int round)
+{
+    for (int k = 0; k < n; k++) {
+        CHECK_EQ(t->in[k], from * 1000 + t->number * 100 + round);
+    }
+}
+
+static void one_round(struct thread *t, int round)
+{
+    int n = round % 3 == 2 ? LONG : 10, tag = t->number, flag = 0;
+    MPI_Request r[2];
+    MPI_Message message;
+    MPI_Status st;
+
+    for (int k = 0; k < n; k++) {
+        t->out[k] = rank * 1000 + t->number * 100 + round;
+    }
+    switch ((round + t->number) % 5) {
+    case 0:
+        OK(MPI_Sendrecv(t->out, n, MPI_INT, to, tag, t->in, n, MPI_INT, from, tag, MPI_COMM_WORLD,
+                        &st));
+        break;
+    case 1:
+        OK(MPI_Irecv(t->in, n, MPI_INT, from, tag, MPI_COMM_WORLD, &r[0]));
+        OK(MPI_Issend(t->out, n, MPI_INT, to, tag, MPI_COMM_WORLD, &r[1]));
+        OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+        break;
+    case 2:
+        OK(MPI_Isend(t->out, n, MPI_INT, to, tag, MPI_COMM_WORLD, &r[0]));
+        OK(MPI_Mprobe(from, tag, MPI_COMM_WORLD, &message, &st));
+        OK(MPI_Mrecv(t->in, n, MPI_INT, &message, &st));
+        OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+        break;
+    case 3:
+        OK(MPI_Isend(t->out, n, MPI_INT, to, tag, MPI_COMM_WORLD, &r[0]));
+        OK(MPI_Recv(t->in, n, MPI_INT, from, tag, MPI_COMM_WORLD, &st));
+        while (!flag) {
+            OK(MPI_Test(&r[0], &flag, MPI_STATUS_IGNORE));
+        }
+        break;
+    default:
+        OK(MPI_Irecv(t->in, n, MPI_INT, from, tag, MPI_COMM_WORLD, &r[0]));
+        OK(MPI_Bsend(t->out, n, MPI_INT, to, tag, MPI_COMM_WORLD));
+        OK(MPI_Wait(&r[0], &st));
+        break;
+    }
+    check(t, n, round);
+}
+
+static void *run(void *arg)
+{
+    for (int round = 0; round < N_ROUNDS; round++) {
+        one_round(arg, round);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static struct thread threads[N_THREADS];
+    int level, len;
+    void *addr;
+
+    OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level));
+    CHECK_EQ(level, MPI_THREAD_MULTIPLE);
+    OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
+    OK(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
+    to = (rank + 1) % size;
+    from = (rank + size - 1) % size;
+    for (int k = 0; k < N_THREADS; k++) {
+        threads[k].number = k;
+        CHECK_EQ(pthread_create(&threads[k].id, NULL, run, &threads[k]), 0);
+    }
+    for (int k = 0; k < N_THREADS; k++) {
+        CHECK_EQ(pthread_join(threads[k].id, NULL), 0);
+    }
+    OK(MPI_Buffer_detach(&addr, &len));
+    OK(MPI_Finalize());
+    return 0;
+}
