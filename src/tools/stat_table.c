@@ -18,7 +18,8 @@
 #define CLASS_TIMER         9
 #define TYPE_DOUBLE         6
 
-#define MAX_COLUMNS 8 /* more ranks are shown as least, middle and greatest */
+#define N_COLLECTIVES 6 /* in the short table */
+#define MAX_COLUMNS   8 /* more ranks are shown as least, middle and greatest */
 
 /* A line of the short table; sums of variables. A line of zeros only is left out. */
 static const struct line {
@@ -143,22 +144,6 @@ static bool fill(const struct fm_stat_table *t, const struct line *l, struct val
     return is_known;
 }
 
-static void print_short(const struct fm_stat_table *t, struct values *x)
-{
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        if (fill(t, &lines[i], x) && !is_zero(x, t->views->n)) {
-            print_values(t, x);
-        }
-    }
-}
-
-/* Can the values of this variable be shown as whole numbers, and is there a word for them? */
-static bool is_plain(const struct fathom_page_row *row)
-{
-    return row->kind == FATHOM_PAGE_PVAR && row->block == 0 && row->at != 0 &&
-           row->type != TYPE_DOUBLE && row->klass != CLASS_STATE && row->klass != CLASS_SIZE;
-}
-
 /* The first rank that has come as far as having variables; they are the same in all. */
 static const struct fm_view *any_view(const struct fm_stat_table *t)
 {
@@ -170,6 +155,87 @@ static const struct fm_view *any_view(const struct fm_stat_table *t)
         }
     }
     return NULL;
+}
+
+/* A collective algorithm, by the calls of all ranks. */
+struct collective {
+    char name[FATHOM_PAGE_NAME_LEN];
+    uint64_t n_calls;
+};
+
+static int by_calls(const void *a, const void *b)
+{
+    const struct collective *x = a, *y = b;
+
+    return (x->n_calls < y->n_calls) - (x->n_calls > y->n_calls);
+}
+
+/* "coll_allreduce_doubling_calls" of any number of calls into the list; how many are in. */
+static int collect(const struct fm_stat_table *t, struct values *x, struct collective *list,
+                   int room)
+{
+    const struct fm_view *v = any_view(t);
+    struct fathom_page_row row;
+    int n = 0;
+
+    for (int i = 0; v && n < room && fm_view_row(v, i, &row); i++) {
+        size_t len = strlen(row.name);
+        struct line l = {.label = row.name, .names = {row.name}};
+
+        if (strncmp(row.name, "coll_", 5) != 0 || len < 12 ||
+            strcmp(row.name + len - 6, "_calls") != 0 || !fill(t, &l, x)) {
+            continue;
+        }
+        list[n] = (struct collective){.n_calls = 0};
+        snprintf(list[n].name, sizeof(list[n].name), "%s", row.name);
+        for (int r = 0; r < t->views->n; r++) {
+            list[n].n_calls += x->v[r];
+        }
+        n += list[n].n_calls > 0;
+    }
+    return n;
+}
+
+/* The collectives that were called most, with the algorithm that served them. */
+static void print_collectives(const struct fm_stat_table *t, struct values *x)
+{
+    struct collective list[64];
+    int n = collect(t, x, list, (int)(sizeof(list) / sizeof(list[0])));
+
+    qsort(list, (size_t)n, sizeof(list[0]), by_calls);
+    for (int i = 0; i < n && i < N_COLLECTIVES; i++) {
+        struct line l = {.label = "", .names = {list[i].name}};
+
+        fill(t, &l, x);
+        snprintf(x->label, sizeof(x->label), "%.*s", (int)strlen(list[i].name) - 11,
+                 list[i].name + 5);
+        for (char *c = x->label; *c != '\0'; c++) {
+            *c = *c == '_' ? ' ' : *c;
+        }
+        if (i == 0) {
+            fprintf(t->to, "collectives, by algorithm\n");
+        }
+        memmove(x->label + 2, x->label, strlen(x->label) + 1);
+        memcpy(x->label, "  ", 2);
+        print_values(t, x);
+    }
+}
+
+static void print_short(const struct fm_stat_table *t, struct values *x)
+{
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        if (fill(t, &lines[i], x) && !is_zero(x, t->views->n)) {
+            print_values(t, x);
+        }
+    }
+    print_collectives(t, x);
+}
+
+/* Can the values of this variable be shown as whole numbers, and is there a word for them? */
+static bool is_plain(const struct fathom_page_row *row)
+{
+    return row->kind == FATHOM_PAGE_PVAR && row->block == 0 && row->at != 0 &&
+           row->type != TYPE_DOUBLE && row->klass != CLASS_STATE && row->klass != CLASS_SIZE;
 }
 
 static void print_all(const struct fm_stat_table *t, struct values *x)

@@ -123,6 +123,7 @@ class Stat(Test):
         self.assertRegex(job.err, r'fathom stat: actor, 2 ranks on \S+, .*, exit status 0')
         self.assertRegex(job.err, r'rank 0 +rank 1 +total')
         self.assertRegex(job.err, r'messages sent +[\d,]+ +[\d,]+ +[\d,]+')
+        self.assertRegex(job.err, r'collectives, by algorithm\n  barrier \w+ +1 +1 +2\n')
         job = self.start(harness.FATHOM, 'stat', '--all', harness.MPIEXEC, '-n', 2, harness.ACTOR,
                          'init', 'barrier', 'finalize')
         self.ends(job, 0)
