@@ -296,6 +296,8 @@ static int type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (rc == 0) {
         rc = fm_attr_copy_all(FM_KIND_DTYPE, old, old->attrs, &t->attrs);
         if (rc != 0) {
+            fm_attr_delete_all(FM_KIND_DTYPE, t, &t->attrs);
+            fm_attr_drop(&t->attrs);
             fm_dtype_unref(t);
         }
     }

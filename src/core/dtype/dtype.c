@@ -9,6 +9,7 @@
 
 #include "core/dtype/dtype_make.h"
 #include "core/dtype/op_kernels.h"
+#include "core/object/attr.h"
 #include "util/status.h"
 
 #define FM_DTYPE_MAX (1u << 20) /* live datatypes; only address space until used */
@@ -271,6 +272,7 @@ void fm_dtype_finish(void)
         struct fm_dtype *t = (struct fm_dtype *)(pool->base + at);
 
         if (t->head.kind == FM_KIND_DTYPE) {
+            fm_attr_drop(&t->attrs);
             fm_dtype_free_mem(t);
             fm_object_free(t);
         }

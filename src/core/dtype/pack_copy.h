@@ -158,79 +158,53 @@ FM_INLINE void copy_rows_const(char *packed, ptrdiff_t ps, char *typed, ptrdiff_
     }
 }
 
-/* Blocks of a size without a loop of its own; the sort of size is settled before the loop. */
+/* The same for lengths from half to 2 * half, half being constant where inlined; 0: any length. */
 FM_INLINE void copy_rows_odd(char *packed, ptrdiff_t ps, char *typed, ptrdiff_t ts, size_t n,
-                             size_t len, bool is_out)
+                             size_t len, size_t half, bool is_out)
 {
-    size_t half = len > 32 ? 0 : len >= 16 ? 16 : len >= 8 ? 8 : len >= 4 ? 4 : 2;
-
-#define ROWS(copy)                                                                                 \
-    for (size_t i = 0; i < n; i++) {                                                               \
-        copy;                                                                                      \
-        packed += ps;                                                                              \
-        typed += ts;                                                                               \
+    for (; n > 0; n--) {
+        if (half) {
+            copy_halves(packed, typed, len, half, is_out);
+        } else {
+            copy_const(packed, typed, len, is_out);
+        }
+        packed += ps;
+        typed += ts;
     }
-    switch (half) {
-    case 0:
-        ROWS(copy_const(packed, typed, len, is_out))
-        return;
-    case 2:
-        ROWS(copy_halves(packed, typed, len, 2, is_out))
-        return;
-    case 4:
-        ROWS(copy_halves(packed, typed, len, 4, is_out))
-        return;
-    case 8:
-        ROWS(copy_halves(packed, typed, len, 8, is_out))
-        return;
-    default:
-        ROWS(copy_halves(packed, typed, len, 16, is_out))
-    }
-#undef ROWS
 }
 
+/* n blocks of any length: ps apart packed, ts apart typed. */
 FM_INLINE void copy_rows(char *packed, ptrdiff_t ps, char *typed, ptrdiff_t ts, size_t n,
                          size_t len, bool is_out)
 {
-    switch (len) {
-    case 1:
-        copy_rows_const(packed, ps, typed, ts, n, 1, is_out);
-        return;
-    case 2:
-        copy_rows_const(packed, ps, typed, ts, n, 2, is_out);
-        return;
-    case 4:
-        if (ps == 4) {
-            copy_dense(packed, typed, ts, n, 4, is_out);
-        } else {
-            copy_rows_const(packed, ps, typed, ts, n, 4, is_out);
-        }
-        return;
-    case 8:
-        if (ps == 8) {
-            copy_dense(packed, typed, ts, n, 8, is_out);
-        } else {
-            copy_rows_const(packed, ps, typed, ts, n, 8, is_out);
-        }
-        return;
-    case 12:
-        copy_rows_const(packed, ps, typed, ts, n, 12, is_out);
-        return;
-    case 16:
+    bool is_dense = ps == (ptrdiff_t)len;
+
+    if (len == 8 && is_dense) {
+        copy_dense(packed, typed, ts, n, 8, is_out);
+    } else if (len == 8) {
+        copy_rows_const(packed, ps, typed, ts, n, 8, is_out);
+    } else if (len == 4 && is_dense) {
+        copy_dense(packed, typed, ts, n, 4, is_out);
+    } else if (len == 4) {
+        copy_rows_const(packed, ps, typed, ts, n, 4, is_out);
+    } else if (len == 16) {
         copy_rows_const(packed, ps, typed, ts, n, 16, is_out);
-        return;
-    case 24:
-        copy_rows_const(packed, ps, typed, ts, n, 24, is_out);
-        return;
-    case 32:
-        copy_rows_const(packed, ps, typed, ts, n, 32, is_out);
-        return;
-    default:
-        copy_rows_odd(packed, ps, typed, ts, n, len, is_out);
+    } else if (len > 32) {
+        copy_rows_odd(packed, ps, typed, ts, n, len, 0, is_out);
+    } else if (len > 16) {
+        copy_rows_odd(packed, ps, typed, ts, n, len, 16, is_out);
+    } else if (len > 8) {
+        copy_rows_odd(packed, ps, typed, ts, n, len, 8, is_out);
+    } else if (len > 4) {
+        copy_rows_odd(packed, ps, typed, ts, n, len, 4, is_out);
+    } else if (len > 1) {
+        copy_rows_odd(packed, ps, typed, ts, n, len, 2, is_out);
+    } else {
+        copy_rows_const(packed, ps, typed, ts, n, 1, is_out);
     }
 }
 
-/* n blocks of `len` bytes, constant where inlined, at offsets. */
+/* n blocks of `len` bytes, constant where inlined, at offsets; without gaps when packed. */
 FM_INLINE void copy_blocks_const(char *packed, char *typed, const int64_t *offs, size_t n,
                                  size_t len, bool is_out)
 {
@@ -247,26 +221,21 @@ FM_INLINE void copy_blocks_const(char *packed, char *typed, const int64_t *offs,
     }
 }
 
+/* n blocks of any length, the same for all, at offsets. */
 FM_INLINE void copy_blocks(char *packed, char *typed, const int64_t *offs, size_t n, size_t len,
                            bool is_out)
 {
-    switch (len) {
-    case 4:
-        copy_blocks_const(packed, typed, offs, n, 4, is_out);
-        return;
-    case 8:
+    if (len == 8) {
         copy_blocks_const(packed, typed, offs, n, 8, is_out);
-        return;
-    case 16:
+    } else if (len == 4) {
+        copy_blocks_const(packed, typed, offs, n, 4, is_out);
+    } else if (len == 16) {
         copy_blocks_const(packed, typed, offs, n, 16, is_out);
-        return;
-    case 24:
+    } else if (len == 24) {
         copy_blocks_const(packed, typed, offs, n, 24, is_out);
-        return;
-    case 32:
+    } else if (len == 32) {
         copy_blocks_const(packed, typed, offs, n, 32, is_out);
-        return;
-    default:
+    } else {
         for (size_t i = 0; i < n; i++) {
             copy_small(packed, fm_shift(typed, offs[i]), len, is_out);
             packed += len;

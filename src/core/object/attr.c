@@ -299,3 +299,9 @@ int fm_attr_delete_all(enum fm_kind kind, void *object, struct fm_attrs **attrs)
     }
     return 0;
 }
+
+void fm_attr_drop(struct fm_attrs **attrs)
+{
+    free(*attrs);
+    *attrs = NULL;
+}

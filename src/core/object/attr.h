@@ -34,3 +34,5 @@ int fm_attr_delete(enum fm_kind kind, void *object, struct fm_attrs **attrs, int
 int fm_attr_copy_all(enum fm_kind kind, void *old_object, struct fm_attrs *from,
                      struct fm_attrs **to);
 int fm_attr_delete_all(enum fm_kind kind, void *object, struct fm_attrs **attrs);
+/* Forget them without calling anybody: of objects that the user has left behind. */
+void fm_attr_drop(struct fm_attrs **attrs);

@@ -109,6 +109,38 @@ static void attributes(void)
     OK(MPI_Type_free_keyval(&null_key));
 }
 
+static int refuse_fn(MPI_Datatype old, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    return MPI_ERR_OTHER;
+}
+
+/* A copy that a callback refuses is no copy; what was copied before is deleted again. */
+static void refused_copy(void)
+{
+    static char value[8];
+    int good, bad, before = n_deleted;
+    MPI_Datatype t, u = MPI_DATATYPE_NULL;
+
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    OK(MPI_Type_create_keyval(copy_fn, delete_fn, &good, &n_copied));
+    OK(MPI_Type_create_keyval(refuse_fn, MPI_TYPE_NULL_DELETE_FN, &bad, NULL));
+    OK(MPI_Type_contiguous(2, MPI_INT, &t));
+    OK(MPI_Type_set_attr(t, good, value));
+    OK(MPI_Type_set_attr(t, bad, value));
+    FAILS(MPI_Type_dup(t, &u), MPI_ERR_OTHER);
+    CHECK(u == MPI_DATATYPE_NULL);
+    CHECK_EQ(n_deleted, before + 1);
+    OK(MPI_Type_free(&t));
+    CHECK_EQ(n_deleted, before + 2);
+    /* Left on a predefined type and on one that is never freed: nothing leaks. */
+    OK(MPI_Type_set_attr(MPI_INT, good, value));
+    OK(MPI_Type_contiguous(2, MPI_INT, &t));
+    OK(MPI_Type_set_attr(t, good, value));
+    OK(MPI_Type_free_keyval(&good));
+    OK(MPI_Type_free_keyval(&bad));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+}
+
 static void add_first(void *in, void *inout, int *len, MPI_Datatype *type)
 {
     MPI_Aint lb, extent;
@@ -186,6 +218,7 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     names();
     attributes();
+    refused_copy();
     operations();
     pairs();
     OK(MPI_Finalize());
