@@ -18,9 +18,11 @@
 
 #define MAX_COMMS       (1 << 20)
 #define N_MEMBER_ARRAYS 4
+#define NO_LIMIT        (1 << 30)
 
 /* Words of the process, one block. */
 struct comm_words {
+    uint64_t eager_limit; /* control variable: what new communicators begin with */
     uint64_t n_live, n_created, n_freed;
     uint64_t on_created, on_freed; /* events */
 };
@@ -29,12 +31,20 @@ struct comm_words {
 #define OF_COMM(f) FATHOM_BIND_COMM, .at = offsetof(struct fm_comm_words, f)
 
 /* clang-format off */
+static const struct fathom_cvar cvars[] = {
+    {"comm_eager_limit", "Bytes up to which messages of communicators made from now on travel with "
+     "their header, below p2p_eager_limit; lower it for a communicator whose receives are late.",
+     "bytes", FATHOM_UNSIGNED_LONG_LONG, FATHOM_SCOPE_LOCAL, FATHOM_TUNER_BASIC,
+     .bind = FATHOM_BIND_COMM, .at = WORD(eager_limit),
+     .object_at = offsetof(struct fm_comm_words, eager_limit), .def = NO_LIMIT, .min = 0,
+     .max = NO_LIMIT},
+};
 static const struct fathom_pvar pvars[] = {
-    {"comm_live", "Communicators that exist now, the predefined ones among them.", "communicators",
+    {"comm_live", "Communicators that exist now, the predefined ones among them.", "comms",
      FATHOM_LEVEL, .at = WORD(n_live)},
-    {"comm_created", "Communicators made since MPI_Init.", "communicators",
+    {"comm_created", "Communicators made since MPI_Init.", "comms",
      FATHOM_COUNTER, .at = WORD(n_created)},
-    {"comm_freed", "Communicators whose last user is gone.", "communicators",
+    {"comm_freed", "Communicators whose last user is gone.", "comms",
      FATHOM_COUNTER, .at = WORD(n_freed)},
     /* Name, class, type, binding and count are those of the example in MPI-5.0 15.3.10. */
     {"MPI_T_UMQ_LENGTH", "Unexpected messages that wait for a receive in this communicator.",
@@ -83,6 +93,8 @@ static const struct fathom_category categories[] = {
 const struct fathom_table fm_comm_vars = {
     .room = "comm",
     .block_len = sizeof(struct comm_words),
+    .cvars = cvars,
+    .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
     .n_pvars = FM_ARRAY_LEN(pvars),
     .events = events,
@@ -96,7 +108,7 @@ const struct fathom_table fm_comm_vars = {
 
 /* The words of the room: private ones until fm_comm_init() names those in the page. Both, and the
    number of the next communicator, are guarded by the library lock. */
-static struct comm_words no_page;
+static struct comm_words no_page = {.eager_limit = NO_LIMIT};
 static struct comm_words *words = &no_page;
 static uint64_t next_id = 1;
 
@@ -131,6 +143,7 @@ static int take_words(struct fm_comm *comm)
                        comm->n_remote);
     }
     comm->words = block;
+    comm->words->eager_limit = words->eager_limit < NO_LIMIT ? words->eager_limit + 1 : 0;
     comm->peer_words = (uint64_t *)((char *)block + len);
     return 0;
 }
