@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job queue that is no MPI, with variables that MPI tools can read: a control variable, a
-   counter, a level with its highest value, a timer and an event. Build: cc embed.c $(pkg-config --cflags
-   --libs fathom_mpit). Try JOBQ_QUEUE_LIMIT=3 ./a.out, or JOBQ_QUEUE_LIMIT=many. */
+   counter, a level with its highest value, a timer and an event. Build: cc embed.c $(pkg-config
+   --cflags --libs fathom_mpit). Try JOBQ_QUEUE_LIMIT=3 ./a.out, or JOBQ_QUEUE_LIMIT=many. */
 #include <fathom/mpit.h>
 #include <mpi.h>
 #include <stdio.h>

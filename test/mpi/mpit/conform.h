@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two conformance programs of MPI-5.0 chapter 15.3 share. They include nothing but mpi.h and
- * find variables by listing them (all but MPI_T_UMQ_LENGTH, which the standard's own example names). For
- * each failed check they say its section and number, and which variable it was about.
+ * What the two conformance programs of MPI-5.0 chapter 15.3 share. They include nothing but
+ * mpi.h and find variables by listing them (all but MPI_T_UMQ_LENGTH, which the standard's own
+ * example names). For each failed check they say its section and number, and which variable it
+ * was about.
  *
- * usage: PROGRAM [--mild]     --mild: no handles that were freed or made up, which the standard lets an
- *                             implementation not notice
+ * usage: PROGRAM [--mild]     --mild: no handles that were freed or made up, which the
+ *                             standard lets an implementation not notice
  */
 #ifndef TEST_MPI_CONFORM_H
 #define TEST_MPI_CONFORM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI-5.0 15.3.3 to 15.3.7: strings, start and end, enumerations, control and performance variables;
-   before MPI_Init, between, and after MPI_Finalize. See conform.h. */
+/* MPI-5.0 15.3.3 to 15.3.7: strings, start and end, enumerations, control and performance
+   variables; before MPI_Init, between, and after MPI_Finalize. See conform.h. */
 #include "conform.h"
 
 #define MAX_VALUE (1 << 20)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What tools demand beyond the letter of the standard, each found in the code of one of them:
- * TAU casts every pvar to unsigned long long, gives up all at the first handle that fails, and passes
- * NULL for objects other than communicators; Caliper takes scalars and binds WORLD and SELF; gyan
- * splits names at : and ; and reduces over ranks by index; varlist has buffers of 257 characters for
- * strings and 12 for items, and knows seven datatypes. Includes nothing but mpi.h.
+ * TAU casts every pvar to unsigned long long, gives up all at the first handle that fails, and
+ * passes NULL for objects other than communicators; Caliper takes scalars and binds WORLD and
+ * SELF; gyan splits names at : and ; and reduces over ranks by index; varlist has buffers of 257
+ * characters for strings and 12 for items, and knows seven datatypes. Includes nothing but
+ * mpi.h.
  */
 #include "../check.h"
 

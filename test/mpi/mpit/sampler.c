@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sampling tool: every pvar is started in MPI_Init, read from a signal handler 1,000 times a second
- * while messages of all sizes fly, and once more in MPI_Finalize; all by PMPI, as tools do it. Counters
- * must never run backwards, and no read may fail.
+ * A sampling tool: every pvar is started in MPI_Init, read from a signal handler 1,000 times a
+ * second while messages of all sizes fly, and once more in MPI_Finalize; all by PMPI, as tools
+ * do it. Counters must never run backwards, and no read may fail.
  */
 #include "../check.h"
 

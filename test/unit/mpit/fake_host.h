@@ -4,8 +4,8 @@
  * object kind ("comm") that is a number, info objects that are entries of an array, and the
  * warnings that the registry gave.
  *
- * An MPI_Comm handle of this host is (MPI_Comm)(FAKE_COMM + n); its object is &fake_comms[n]. The first
- * two are MPI_COMM_WORLD and MPI_COMM_SELF as well.
+ * An MPI_Comm handle of this host is (MPI_Comm)(FAKE_COMM + n); its object is &fake_comms[n].
+ * The first two are MPI_COMM_WORLD and MPI_COMM_SELF as well.
  */
 #pragma once
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As much of an MPI as test/mpi/mpit/conformance_*.c call, on top of the scripted host, so that these
-   programs also run on the registry alone. */
+/* As much of an MPI as conformance_*.c and fuzz.c of test/mpi/mpit call, on top of the scripted host, so that
+   these programs also run on the registry alone. */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -41,8 +42,9 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
                  void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
                  MPI_Comm comm, MPI_Status *status)
 {
-    (void)sendbuf, (void)sendtype, (void)dest, (void)sendtag, (void)recvbuf, (void)recvcount;
-    (void)recvtype, (void)source, (void)recvtag, (void)comm, (void)status;
+    (void)sendtype, (void)dest, (void)sendtag, (void)recvtype, (void)source, (void)recvtag;
+    (void)comm, (void)status;
+    memcpy(recvbuf, sendbuf, (size_t)(sendcount < recvcount ? sendcount : recvcount));
     fathom_level_add(&fake->depth, 1);
     fake_raise(sendcount, 0.5, FATHOM_SAFE_RESTRICTED);
     fake_raise_on(1, (uint64_t)sendcount);
@@ -53,11 +55,26 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
     return MPI_SUCCESS;
 }
 
+/* Also changes what the host answers to the registry. */
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    (void)source, (void)tag, (void)comm, (void)status;
+    *flag = 0;
+    fake_is_inited = !fake_is_inited;
+    fake_refuse = !fake_refuse;
+    return MPI_SUCCESS;
+}
+
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
+    int n = 2;
+
     (void)comm;
-    fake_comm_make(2);
-    *newcomm = fake_comm_handle(2);
+    while (n < FAKE_N_COMMS - 1 && fake_comms[n].words) {
+        n++;
+    }
+    fake_comm_make(n);
+    *newcomm = fake_comm_handle(n);
     if (fake->on_empty) {
         fathom_mpit_emit_from(&fake_events[2], fake, NULL, NULL, FATHOM_SAFE_ANY);
     }
@@ -66,7 +83,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 
 int MPI_Comm_free(MPI_Comm *comm)
 {
-    fake_comm_free(2);
+    fake_comm_free((int)((uintptr_t)*comm - FAKE_COMM));
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }
@@ -75,6 +92,12 @@ int MPI_Info_free(MPI_Info *info)
 {
     *info = MPI_INFO_NULL;
     return MPI_SUCCESS;
+}
+
+int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    (void)comm;
+    exit(errorcode);
 }
 
 double MPI_Wtime(void)

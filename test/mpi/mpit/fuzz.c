@@ -3,13 +3,15 @@
  * Random MPI_T calls with random handles, indices, lengths and NULLs: no crash, nothing for a
  * sanitizer, and only codes that the chapter lists for the function. A handle is, by chance, a live
  * one, an ended one, one of another kind, a small constant, or any 64 bits. Buffers are real or
- * NULL, for a buffer cannot be checked.
+ * NULL, for a buffer cannot be checked. Messages and communicators come and go meanwhile, with the
+ * control variables at whatever values they were given.
  *
- * usage: test_mpit_fuzz [CALLS [SEED]]
+ * usage: fuzz [CALLS [SEED]]
  */
-#include <stdarg.h>
+#include "../check.h"
 
-#include "unit/mpit/mpit_test.h"
+#include <stdarg.h>
+#include <string.h>
 
 enum kind { AN_ENUM, A_CVAR, A_SESSION, A_PVAR, AN_EVENT, AN_INSTANCE, N_KINDS };
 #define N_KEPT 16
@@ -77,13 +79,13 @@ static int any_safety(void)
 static void nothing(MPI_T_event_instance in, MPI_T_event_registration reg, MPI_T_cb_safety level,
                     void *user_data)
 {
-    char buf[64];
+    char data[64 + 8 * 16];
 
     (void)level;
     (void)user_data;
     keep(AN_INSTANCE, in);
-    MPI_T_event_read(in, any_index(3), below(4) ? buf : NULL);
-    MPI_T_event_copy(below(4) ? in : (MPI_T_event_instance)any_handle(AN_INSTANCE), buf);
+    MPI_T_event_read(in, any_index(3), below(4) ? data : NULL);
+    MPI_T_event_copy(below(4) ? in : (MPI_T_event_instance)any_handle(AN_INSTANCE), data);
     if (below(16) == 0) {
         MPI_T_event_handle_free(reg, NULL, NULL);
     }
@@ -103,7 +105,7 @@ static void dropped(MPI_Count n, MPI_T_event_registration reg, int source, MPI_T
     (void)source;
     (void)level;
     (void)user_data;
-    ck_assert(n > 0);
+    CHECK(n > 0);
 }
 
 /* The code is MPI_SUCCESS, MPI_T_ERR_NOT_INITIALIZED, MPI_T_ERR_INVALID or of these (0 ends). */
@@ -119,7 +121,10 @@ static void gives(int code, const char *call, ...)
         ok = code == allowed;
     }
     va_end(ap);
-    ck_assert_msg(ok, "%s gave %d", call, code);
+    if (!ok) {
+        fprintf(stderr, "%s gave %d\n", call, code);
+    }
+    CHECK(ok);
 }
 
 #define HANDLE  MPI_T_ERR_INVALID_HANDLE
@@ -128,11 +133,8 @@ static void gives(int code, const char *call, ...)
 #define NAME    MPI_T_ERR_INVALID_NAME
 
 static char text[300];
-static int len, numbers[64];
-static union {
-    char bytes[512];
-    uint64_t words[64];
-} buf;
+static int len, numbers[1024];
+static uint64_t buf[1 << 15];
 
 static char *a_text(void)
 {
@@ -147,7 +149,7 @@ static int *a_len(void)
 
 static int *an_int(void)
 {
-    return below(4) ? &numbers[below(64)] : NULL;
+    return below(4) ? &numbers[below(1024)] : NULL;
 }
 
 static void *a_buf(void)
@@ -155,18 +157,64 @@ static void *a_buf(void)
     int i;
 
     for (i = 0; i < 64; i++) {
-        buf.words[i] = below(2) ? (uint64_t)below(2000) : any();
+        buf[i] = below(2) ? (uint64_t)below(2000) : any();
     }
-    return below(8) ? &buf : NULL;
+    return below(8) ? buf : NULL;
 }
 
-/* Names: right ones, halves of them, others. */
+static int n_cvars, n_pvars, n_events, n_categories;
+
+/* Names: right ones of any kind, halves of them, others. */
 static const char *a_name(void)
 {
-    static const char *const list[] = {"fake_done", "fake_depth", "fake", "MPI_T_UMQ_LENGTH", "",
-                                       "no such",   "fake_inner", "top",  "fake_limit"};
+    static char found[128];
+    int room = 1 + below((int)sizeof(found));
 
-    return below(8) ? list[below(9)] : NULL;
+    found[0] = '\0';
+    switch (below(6)) {
+    case 0:
+        return NULL;
+    case 1:
+        MPI_T_cvar_get_info(any_index(n_cvars), found, &room, NULL, NULL, NULL, NULL, NULL, NULL,
+                            NULL);
+        break;
+    case 2:
+        MPI_T_event_get_info(any_index(n_events), found, &room, NULL, NULL, NULL, NULL, NULL, NULL,
+                             NULL, NULL, NULL);
+        break;
+    case 3:
+        MPI_T_category_get_info(any_index(n_categories), found, &room, NULL, NULL, NULL, NULL,
+                                NULL);
+        break;
+    case 4:
+        return "MPI_T_UMQ_LENGTH";
+    default:
+        MPI_T_pvar_get_info(any_index(n_pvars), found, &room, NULL, NULL, NULL, NULL, NULL, NULL,
+                            NULL, NULL, NULL, NULL);
+    }
+    return found;
+}
+
+/* Communicators of ours that live or lived. */
+static MPI_Comm copies[4] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
+static MPI_Comm gone = MPI_COMM_NULL;
+
+static MPI_Comm a_comm(void)
+{
+    switch (below(8)) {
+    case 0:
+        return MPI_COMM_NULL;
+    case 1:
+        return (MPI_Comm)(uintptr_t)any();
+    case 2:
+        return gone;
+    case 3:
+        return copies[below(4)];
+    case 4:
+        return MPI_COMM_WORLD;
+    default:
+        return MPI_COMM_SELF;
+    }
 }
 
 static void call_list(void)
@@ -191,7 +239,7 @@ static void call_list(void)
         gives(MPI_T_cvar_get_num(an_int()), "cvar_get_num", 0);
         break;
     case 3:
-        gives(MPI_T_cvar_get_info(any_index(9), a_text(), a_len(), an_int(),
+        gives(MPI_T_cvar_get_info(any_index(n_cvars), a_text(), a_len(), an_int(),
                                   below(2) ? &type : NULL, below(2) ? &e : NULL, a_text(), NULL,
                                   an_int(), an_int()),
               "cvar_get_info", INDEX, 0);
@@ -204,7 +252,7 @@ static void call_list(void)
         gives(MPI_T_pvar_get_num(an_int()), "pvar_get_num", 0);
         break;
     case 6:
-        gives(MPI_T_pvar_get_info(any_index(30), a_text(), a_len(), an_int(), an_int(),
+        gives(MPI_T_pvar_get_info(any_index(n_pvars), a_text(), a_len(), an_int(), an_int(),
                                   below(2) ? &type : NULL, below(2) ? &e : NULL, NULL, a_len(),
                                   an_int(), an_int(), an_int(), an_int()),
               "pvar_get_info", INDEX, 0);
@@ -217,32 +265,36 @@ static void call_list(void)
         gives(MPI_T_category_get_num(an_int()), "category_get_num", 0);
         break;
     case 9:
-        gives(MPI_T_category_get_info(any_index(8), a_text(), a_len(), a_text(), a_len(), an_int(),
-                                      an_int(), an_int()),
+        gives(MPI_T_category_get_info(any_index(n_categories), a_text(), a_len(), a_text(), a_len(),
+                                      an_int(), an_int(), an_int()),
               "category_get_info", INDEX, 0);
         break;
     case 10:
         gives(MPI_T_category_get_index(a_name(), an_int()), "category_get_index", NAME, 0);
         break;
     case 11:
-        gives(MPI_T_category_get_cvars(any_index(8), below(70) - 5, below(4) ? numbers : NULL),
+        gives(MPI_T_category_get_cvars(any_index(n_categories), below(70) - 5,
+                                       below(4) ? numbers : NULL),
               "category_get_cvars", INDEX, 0);
         break;
     case 12:
-        gives(MPI_T_category_get_pvars(any_index(8), below(64), below(4) ? numbers : NULL),
-              "category_get_pvars", INDEX, 0);
+        gives(
+            MPI_T_category_get_pvars(any_index(n_categories), below(64), below(4) ? numbers : NULL),
+            "category_get_pvars", INDEX, 0);
         break;
     case 13:
-        gives(MPI_T_category_get_events(any_index(8), below(64), below(4) ? numbers : NULL),
+        gives(MPI_T_category_get_events(any_index(n_categories), below(64),
+                                        below(4) ? numbers : NULL),
               "category_get_events", INDEX, 0);
         break;
     case 14:
-        gives(MPI_T_category_get_categories(any_index(8), below(64), below(4) ? numbers : NULL),
+        gives(MPI_T_category_get_categories(any_index(n_categories), below(64),
+                                            below(4) ? numbers : NULL),
               "category_get_categories", INDEX, 0);
         break;
     case 15:
-        gives(MPI_T_category_get_num_events(any_index(8), an_int()), "category_get_num_events",
-              INDEX, 0);
+        gives(MPI_T_category_get_num_events(any_index(n_categories), an_int()),
+              "category_get_num_events", INDEX, 0);
         break;
     case 16:
         gives(MPI_T_category_changed(an_int()), "category_changed", 0);
@@ -263,9 +315,10 @@ static void call_list(void)
     case 20:
         len = below(7) - 2;
         len = len > 4 ? 4 : len;
-        gives(MPI_T_event_get_info(any_index(4), a_text(), NULL, an_int(), below(2) ? types : NULL,
-                                   below(2) ? at : NULL, below(4) ? &len : NULL,
-                                   below(2) ? &e : NULL, NULL, NULL, NULL, an_int()),
+        gives(MPI_T_event_get_info(any_index(n_events), a_text(), NULL, an_int(),
+                                   below(2) ? types : NULL, below(2) ? at : NULL,
+                                   below(4) ? &len : NULL, below(2) ? &e : NULL, NULL, NULL, NULL,
+                                   an_int()),
               "event_get_info", INDEX, 0);
         keep(AN_ENUM, e);
         break;
@@ -276,15 +329,15 @@ static void call_list(void)
 
 static void call_cvar(void)
 {
-    MPI_Comm comm = fake_comm_handle(below(FAKE_N_COMMS + 2) - 1);
+    MPI_Comm comm = a_comm();
     MPI_T_cvar_handle h = NULL;
     int code;
 
     switch (below(5)) {
     case 0:
     case 1:
-        code = MPI_T_cvar_handle_alloc(any_index(9), below(4) ? &comm : NULL, below(8) ? &h : NULL,
-                                       an_int());
+        code = MPI_T_cvar_handle_alloc(any_index(n_cvars), below(4) ? &comm : NULL,
+                                       below(8) ? &h : NULL, an_int());
         gives(code, "cvar_handle_alloc", INDEX, MPI_T_ERR_OUT_OF_HANDLES, 0);
         keep(A_CVAR, h);
         break;
@@ -303,7 +356,7 @@ static void call_cvar(void)
 
 static void call_pvar(void)
 {
-    MPI_Comm comm = fake_comm_handle(below(FAKE_N_COMMS + 2) - 1);
+    MPI_Comm comm = a_comm();
     int at = below(N_KEPT), s_at = session_of[at];
     MPI_T_pvar_session s;
     MPI_T_pvar_handle h = NULL, made = NULL;
@@ -332,7 +385,7 @@ static void call_pvar(void)
     case 2:
     case 3:
     case 4:
-        gives(MPI_T_pvar_handle_alloc(s, any_index(30), below(4) ? &comm : NULL,
+        gives(MPI_T_pvar_handle_alloc(s, any_index(n_pvars), below(4) ? &comm : NULL,
                                       below(8) ? &made : NULL, an_int()),
               "pvar_handle_alloc", SESSION, INDEX, MPI_T_ERR_OUT_OF_HANDLES, 0);
         session_of[keep(A_PVAR, made)] = s_at;
@@ -369,8 +422,8 @@ static void call_pvar(void)
 
 static void call_event(void)
 {
-    MPI_Comm comm = fake_comm_handle(below(FAKE_N_COMMS + 2) - 1);
-    MPI_Info info = below(4) ? MPI_INFO_NULL : (MPI_Info)(uintptr_t)any();
+    MPI_Comm comm = a_comm();
+    MPI_Info info = below(4) ? MPI_INFO_NULL : below(2) ? MPI_INFO_ENV : (MPI_Info)(uintptr_t)any();
     MPI_T_event_registration r = any_handle(AN_EVENT), made = NULL;
     MPI_T_cb_safety level = (MPI_T_cb_safety)any_safety();
     MPI_Count when;
@@ -379,7 +432,7 @@ static void call_event(void)
     case 0:
     case 1:
     case 2:
-        gives(MPI_T_event_handle_alloc(any_index(4), below(4) ? &comm : NULL, info,
+        gives(MPI_T_event_handle_alloc(any_index(n_events), below(4) ? &comm : NULL, info,
                                        below(8) ? &made : NULL),
               "event_handle_alloc", INDEX, MPI_ERR_INFO, MPI_T_ERR_OUT_OF_HANDLES, 0);
         keep(AN_EVENT, made);
@@ -428,76 +481,91 @@ static void call_event(void)
     }
 }
 
-/* What the host does meanwhile. */
-static void host_acts(void)
+/* What the program does meanwhile; all of it must work whatever the tool did. */
+static void program_acts(void)
 {
-    int n = below(FAKE_N_COMMS);
+    static char out[100000], in[100000];
+    int n = below(4), size = 1 << below(17), flag;
 
-    fake->n_done += (uint64_t)below(9);
-    fathom_level_set(&fake->depth, (uint64_t)below(100));
-    if (fake_comms[n].words) {
-        fathom_level_set(&fake_comms[n].words->umq, (uint64_t)below(100));
-        fake_raise_on(n, 1);
+    switch (below(4)) {
+    case 0:
+        if (copies[n] == MPI_COMM_NULL) {
+            OK(MPI_Comm_dup(MPI_COMM_SELF, &copies[n]));
+        } else {
+            gone = copies[n];
+            OK(MPI_Comm_free(&copies[n]));
+        }
+        break;
+    case 1:
+        OK(MPI_Iprobe(MPI_PROC_NULL, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+        break;
+    default:
+        size = size > (int)sizeof(in) ? (int)sizeof(in) : size;
+        out[size - 1] = (char)size;
+        OK(MPI_Sendrecv(out, size, MPI_CHAR, 0, 1, in, size, MPI_CHAR, 0, 1, MPI_COMM_SELF,
+                        MPI_STATUS_IGNORE));
+        CHECK(memcmp(in, out, (size_t)size) == 0);
     }
-    if (below(4) == 0 && fake_comms[n].words) {
-        fake_comm_free(n);
-    } else if (below(4) == 0) {
-        fake_comm_make(n);
-    }
-    fake_raise(below(100), 0.5, (int[]){0, 3, 15, 63}[below(4)]);
-    if (below(8) == 0) {
-        fathom_mpit_poll();
-    }
-    fake_is_inited = below(2);
-    fake_refuse = below(8) == 0;
 }
 
-static long n_calls = 1000000;
-
-START_TEST(random_calls)
+static void any_call(void)
 {
-    int provided, extra = 0;
-    long i;
-
-    for (i = 0; i < n_calls; i++) {
-        switch (below(8)) {
-        case 0:
-            call_list();
-            break;
-        case 1:
-            call_cvar();
-            break;
-        case 2:
-        case 3:
-        case 4:
-            call_pvar();
-            break;
-        case 5:
-        case 6:
-            call_event();
-            break;
-        default:
-            host_acts();
-        }
-        /* Tools come and go; now and then the last one goes and all handles with it. */
-        if (below(extra < 0 ? 50 : 5000) == 0 && extra < 3) {
-            extra += MPI_T_init_thread(below(2) ? MPI_THREAD_SINGLE : below(5000), &provided) == 0;
-        } else if (below(5000) == 0) {
-            extra -= MPI_T_finalize() == 0;
-        }
+    switch (below(8)) {
+    case 0:
+        call_list();
+        break;
+    case 1:
+        call_cvar();
+        break;
+    case 2:
+    case 3:
+    case 4:
+        call_pvar();
+        break;
+    case 5:
+    case 6:
+        call_event();
+        break;
+    default:
+        program_acts();
     }
-    ck_assert_int_gt(n_good, n_calls / 5); /* else this would be a test of refusals alone */
-    while (MPI_T_finalize() == MPI_SUCCESS) {
-    }
-    OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided)); /* for the fixture to end */
 }
-END_TEST
+
+static void count_all(void)
+{
+    OK(MPI_T_cvar_get_num(&n_cvars));
+    OK(MPI_T_pvar_get_num(&n_pvars));
+    OK(MPI_T_event_get_num(&n_events));
+    OK(MPI_T_category_get_num(&n_categories));
+}
 
 int main(int argc, char **argv)
 {
-    const TTest *tests[] = {random_calls};
+    long n = argc > 1 ? atol(argv[1]) : 1000000, i;
+    int provided, n_tools = 1;
 
-    n_calls = argc > 1 ? atol(argv[1]) : n_calls;
     state = argc > 2 ? strtoull(argv[2], NULL, 0) : UINT64_C(0x9e3779b97f4a7c15);
-    return run_suite(suite_of("mpit_fuzz", tests, 1));
+    OK(MPI_Init(&argc, &argv));
+    OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+    count_all();
+    for (i = 0; i < n; i++) {
+        any_call();
+        /* Tools come and go; now and then the last one goes and all handles with it. */
+        if (below(n_tools == 0 ? 50 : 5000) == 0 && n_tools < 4) {
+            n_tools +=
+                MPI_T_init_thread(below(2) ? MPI_THREAD_SINGLE : below(5000), &provided) == 0;
+        } else if (below(5000) == 0) {
+            n_tools -= MPI_T_finalize() == 0;
+        }
+    }
+    CHECK(n_good > n / 6); /* else this would be a test of refusals alone */
+    while (MPI_T_finalize() == MPI_SUCCESS) {
+    }
+    for (i = 0; i < 4; i++) {
+        if (copies[i] != MPI_COMM_NULL) {
+            OK(MPI_Comm_free(&copies[i]));
+        }
+    }
+    OK(MPI_Finalize());
+    return 0;
 }
