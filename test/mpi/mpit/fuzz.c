@@ -217,6 +217,14 @@ static MPI_Comm a_comm(void)
     }
 }
 
+/* Infos that calls gave out are the caller's (also when MPI is not initialized). */
+static void give_back(MPI_Info info)
+{
+    if (info != MPI_INFO_NULL) {
+        OK(MPI_Info_free(&info));
+    }
+}
+
 static void call_list(void)
 {
     MPI_T_enum e = NULL;
@@ -224,7 +232,7 @@ static void call_list(void)
     MPI_T_source_order order;
     MPI_Aint at[4];
     MPI_Count count;
-    MPI_Info info;
+    MPI_Info info = MPI_INFO_NULL;
 
     switch (below(22)) {
     case 0:
@@ -307,6 +315,7 @@ static void call_list(void)
                                     below(2) ? &order : NULL, below(2) ? &count : NULL, NULL,
                                     below(2) ? &info : NULL),
               "source_get_info", INDEX, 0);
+        give_back(info);
         break;
     case 19:
         gives(MPI_T_source_get_timestamp(any_index(2), below(4) ? &count : NULL),
@@ -425,6 +434,7 @@ static void call_event(void)
     MPI_Comm comm = a_comm();
     MPI_Info info = below(4) ? MPI_INFO_NULL : below(2) ? MPI_INFO_ENV : (MPI_Info)(uintptr_t)any();
     MPI_T_event_registration r = any_handle(AN_EVENT), made = NULL;
+    MPI_Info used = MPI_INFO_NULL;
     MPI_T_cb_safety level = (MPI_T_cb_safety)any_safety();
     MPI_Count when;
 
@@ -442,7 +452,7 @@ static void call_event(void)
               0);
         break;
     case 4:
-        gives(MPI_T_event_handle_get_info(r, below(2) ? &info : NULL), "event_handle_get_info",
+        gives(MPI_T_event_handle_get_info(r, below(2) ? &used : NULL), "event_handle_get_info",
               HANDLE, 0);
         break;
     case 5:
@@ -455,7 +465,7 @@ static void call_event(void)
               MPI_ERR_INFO, 0);
         break;
     case 8:
-        gives(MPI_T_event_callback_get_info(r, level, below(2) ? &info : NULL),
+        gives(MPI_T_event_callback_get_info(r, level, below(2) ? &used : NULL),
               "event_callback_get_info", HANDLE, 0);
         break;
     case 9:
@@ -479,6 +489,7 @@ static void call_event(void)
         gives(MPI_T_event_get_source(any_handle(AN_INSTANCE), an_int()), "event_get_source", HANDLE,
               0);
     }
+    give_back(used);
 }
 
 /* What the program does meanwhile; all of it must work whatever the tool did. */
