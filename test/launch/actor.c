@@ -4,6 +4,7 @@
  * down what each rank does: "1:kill" is done by rank 1 only.
  *
  *     init finalize barrier      the MPI functions
+ *     who                        a line with the rank and size that MPI tells
  *     say:TEXT                   a line with the rank and the process id
  *     wait                       until a signal ends it
  *     exit:N abort:N kill:N      end by exit, MPI_Abort, signal
@@ -50,6 +51,15 @@ static void leave_child(void)
     say("child", (int)pid);
 }
 
+static void who(void)
+{
+    int me = -1, size = -1;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    say(size == 1 ? "alone" : "of", size * 100 + me);
+}
+
 static void nest(void)
 {
     char command[4200];
@@ -94,6 +104,8 @@ static void act(const char *word)
         signal(n, SIG_IGN);
     } else if (strcmp(word, "close") == 0) {
         close_all();
+    } else if (strcmp(word, "who") == 0) {
+        who();
     } else if (strcmp(word, "nest") == 0) {
         nest();
     } else if (strcmp(word, "fork") == 0) {

@@ -41,8 +41,7 @@ class Hydra(Test):
 
     def test_abort(self):
         job = self.start(self.hydra, '-n', 2, harness.ACTOR, 'init', 'barrier', 'abort:7', 'wait')
-        self.ends(job, 7)
-        self.assertIn('MPI_Abort was called on MPI_COMM_WORLD', job.err)
+        self.ends(job, 7)  # Hydra may lose the text on stderr
 
     def test_program_started_by_a_rank_runs_alone(self):
         nests(self, self.hydra, '-n', 2)
@@ -55,16 +54,16 @@ class Orte(Test):
     orterun = ['orterun', '--allow-run-as-root', '--oversubscribe']
 
     def test_job(self):
-        job = self.start(*self.orterun, '-n', 3, harness.ACTOR, 'init', 'barrier', 'barrier',
+        job = self.start(*self.orterun, '-n', 3, harness.ACTOR, 'init', 'barrier', 'who',
                          'finalize')
         self.ends(job, 0)
         self.assertEqual(job.err, '')
+        self.assertEqual(sorted(re.findall(r'of (\d+) ', job.out)), ['300', '301', '302'])
 
-    def test_ranks_and_abort(self):
+    def test_abort(self):
         job = self.start(*self.orterun, '-n', 2, harness.ACTOR, 'init', 'barrier', 'abort:7',
                          'wait')
         self.ends(job, 7)
-        self.assertRegex(job.err, r'rank [01] of 2 .* MPI_Abort was called on MPI_COMM_WORLD')
 
     def test_program_started_by_a_rank_runs_alone(self):
         nests(self, *self.orterun, '-n', 2)
