@@ -49,7 +49,8 @@ struct pair_row {
  * Fortran types have the sizes of the usual compilers (gfortran, ifx, flang without options that
  * change the default kinds). The optional ones exist as far as the C compiler can calculate with
  * them (op_kernels_ext.c); where it cannot, their handles are not known at all, like
- * MPI_DATATYPE_NULL (MPI-5.0 3.2.2: optional types need not be supported).
+ * MPI_DATATYPE_NULL (MPI-5.0 3.2.2: optional types need not be supported). A type with two names
+ * is called by the one of which table 3.2 makes the other a synonym.
  */
 static const struct row rows[] = {
     ROW(PACKED, char, FM_BASIC_CHAR),
@@ -60,7 +61,7 @@ static const struct row rows[] = {
     ROW(SHORT, short, INT_OF(short)),
     ROW(INT, int, INT_OF(int)),
     ROW(LONG, long, INT_OF(long)),
-    ROW(LONG_LONG, long long, INT_OF(long long)),
+    ROW(LONG_LONG_INT, long long, INT_OF(long long)),
     ROW(UNSIGNED_SHORT, unsigned short, UINT_OF(unsigned short)),
     ROW(UNSIGNED, unsigned, UINT_OF(unsigned)),
     ROW(UNSIGNED_LONG, unsigned long, UINT_OF(unsigned long)),
@@ -82,7 +83,7 @@ static const struct row rows[] = {
     ROW(FLOAT, float, FM_BASIC_FLOAT),
     ROW(DOUBLE, double, FM_BASIC_DOUBLE),
     ROW(LONG_DOUBLE, long double, FM_BASIC_LONG_DOUBLE),
-    ROW(C_FLOAT_COMPLEX, float _Complex, FM_BASIC_FLOAT_COMPLEX),
+    ROW(C_COMPLEX, float _Complex, FM_BASIC_FLOAT_COMPLEX),
     ROW(C_DOUBLE_COMPLEX, double _Complex, FM_BASIC_DOUBLE_COMPLEX),
     ROW(C_LONG_DOUBLE_COMPLEX, long double _Complex, FM_BASIC_LONG_DOUBLE_COMPLEX),
     ROW(CXX_FLOAT_COMPLEX, float _Complex, FM_BASIC_FLOAT_COMPLEX),
