@@ -109,8 +109,8 @@ static void reduce(struct fm_sched *s, const struct fm_coll *c)
     }
 }
 
-/* Rank 0 reduces what the other group contributes, and hands it to its own group: to each rank all of
-   it, or, with counts, a block. */
+/* Rank 0 reduces what the other group contributes, and hands it to its own group: to each rank all
+   of it, or, with counts, a block. */
 static void reduce_and_spread(struct fm_sched *s, const struct fm_coll *c, MPI_Count count)
 {
     bool is_block = c->kind == FM_COLL_REDUCE_SCATTER;

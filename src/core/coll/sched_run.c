@@ -4,7 +4,7 @@
  *
  * A run goes through its steps up to a fence behind which messages are still under way. The last of
  * these to complete puts the run on a list, from which a progress hook takes it and goes on: steps
- * are never done inside the engine, where messages complete. The hook is there while there are runs.
+ * are never done inside the engine, where messages complete. The hook is there while runs are.
  */
 #include <stdlib.h>
 #include <string.h>

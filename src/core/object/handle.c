@@ -26,14 +26,15 @@ static bool is_lasting(unsigned kind)
 
 void fm_handle_finish(void)
 {
-    for (unsigned kind = 0; kind < FM_KIND_COUNT; kind++) {
-        if (!is_lasting(kind)) {
-            fm_pool_finish(&fm_root.pools[kind]);
-        }
-    }
+    /* First the table: what it names may lie in the pools. */
     for (size_t i = 0; i < FM_HANDLE_RESERVED; i++) {
         if (fm_root.predefined[i] && !is_lasting(fm_root.predefined[i]->kind)) {
             fm_root.predefined[i] = NULL;
+        }
+    }
+    for (unsigned kind = 0; kind < FM_KIND_COUNT; kind++) {
+        if (!is_lasting(kind)) {
+            fm_pool_finish(&fm_root.pools[kind]);
         }
     }
 }
