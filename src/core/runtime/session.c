@@ -11,6 +11,7 @@
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
+#include "core/p2p/bsend.h"
 #include "core/runtime/runtime.h"
 
 #define MAX_SESSIONS (1 << 16)
@@ -113,6 +114,7 @@ int fm_session_close(struct fm_session *session)
     if (rc) {
         return rc;
     }
+    fm_buffer_orphan(fm_runtime.ch, session);
     drop(session);
     fm_runtime_close();
     return 0;
