@@ -110,8 +110,8 @@ void fm_sched_destroy(struct fm_sched *s);
 
 /*
  * The request that runs a recorded schedule and owns it from now on, also on failure. Persistent
- * ones are inactive, others are started; *out_req holds the handle's reference. `ops` are the kind's
- * name with the three functions below. 0 or a failure.
+ * ones are inactive, others are started; *out_req holds the handle's reference. `ops` are the
+ * name of the kind with the two functions below. 0 or a failure.
  */
 int fm_sched_request(struct fm_sched *s, const struct fm_request_ops *ops, bool is_persistent,
                      struct fm_request **out_req);
