@@ -15,7 +15,9 @@ static int host = MPI_PROC_NULL; /* there is no host process */
 static int io = MPI_ANY_SOURCE;  /* every rank can do I/O */
 static int wtime_is_global;      /* clocks of nodes are not in step */
 /* Filled in when asked for; guarded like the rest. */
-static int appnum, last_used_code, universe_size;
+static int appnum;
+static int last_used_code;
+static int universe_size;
 
 /* Is it a predefined keyval? Then its value, NULL if it has none here. */
 static bool predefined(int keyval, int **out_value)
