@@ -40,6 +40,20 @@ static inline void fm_cpu_relax(void)
     FM_CPU_RELAX();
 }
 
+/* ThreadSanitizer does not model fences, and gcc says so at each of them. */
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+/* A full barrier: no access of memory passes it in either direction. */
+static inline void fm_sync_fence(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+}
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
 /* Nanoseconds of CLOCK_MONOTONIC; not settable, the same for all processes of one host. */
 static inline uint64_t fm_now_ns(void)
 {

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/sync.h"
+
 /* Messages taken from one box, or from the ring, in one poll. */
 #define BURST 32
 
@@ -66,7 +68,7 @@ FM_COLD static void wake(struct fm_shm_ep *ep)
 FM_INLINE void ring_bell(struct fm_shm_ep *ep)
 {
     if (FM_UNLIKELY(ep->must_fence)) {
-        atomic_thread_fence(memory_order_seq_cst); /* with the fence in announce() */
+        fm_sync_fence(); /* with the fence in announce() */
     } else {
         atomic_signal_fence(memory_order_seq_cst); /* with membarrier(2) in announce() */
     }
@@ -84,7 +86,7 @@ static void announce(struct fm_shm_transport *t)
 {
     atomic_store_explicit(&t->header->bell, 1, memory_order_relaxed);
     if (t->fences || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) < 0) {
-        atomic_thread_fence(memory_order_seq_cst); /* with the fence in ring_bell() */
+        fm_sync_fence(); /* with the fence in ring_bell() */
     }
 }
 

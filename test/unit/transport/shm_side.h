@@ -21,6 +21,7 @@ struct side {
     uint64_t seen[SIDE_MAX]; /* messages that came, per peer */
     uint64_t n_wrong;        /* messages that were not what had to come next */
     uint64_t random;
+    uint64_t n_lost;
     int failed_peer;
     bool is_done; /* of the transfer in progress */
     int status;
@@ -42,5 +43,5 @@ int side_send_in_place(struct side *s, int peer, size_t len, size_t more);
 int side_rma_start(struct side *s, int peer, struct fm_rma *rma);
 /* Start a transfer and poll until it is done. Its status. */
 int side_rma(struct side *s, int peer, enum fm_rma_op op, void *local, uint64_t remote, size_t len);
-/* Sleep as the engine does, at most 10 s. False: there was work, or the time was up. */
-bool side_sleep(struct side *s);
+/* Sleep as the engine does. After 10 s it was a lost wake-up: then n_lost is one more. */
+void side_sleep(struct side *s);

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ring, box and bell under every interleaving.
+ *
+ * Ring and box: the code itself, with each atomic operation made a point at which any thread may go
+ * on. The threads are coroutines; the orders are walked depth first, all of them up to a number of
+ * preemptions. Memory is sequentially consistent there; that plain accesses are ordered by the
+ * atomics is ThreadSanitizer's part (test_shm_threads).
+ *
+ * Bell: a model of the protocol in shm.h on a machine with store buffers (x86), all states. Without
+ * a barrier the model must find the lost wake-up, or it would prove nothing.
+ */
+#include <check.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+static void step(void);
+static void moved(void);
+
+#undef atomic_load_explicit
+#undef atomic_store_explicit
+#undef atomic_compare_exchange_weak_explicit
+#define atomic_load_explicit(p, order) (step(), __atomic_load_n((p), __ATOMIC_SEQ_CST))
+#define atomic_store_explicit(p, v, order)                                                         \
+    (step(), moved(), __atomic_store_n((p), (v), __ATOMIC_SEQ_CST))
+#define atomic_compare_exchange_weak_explicit(p, expected, v, ok, no)                              \
+    (step(), moved(),                                                                              \
+     __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+
+#include "transport/shm/shm_box.h"
+#include "transport/shm/shm_ring.h"
+
+/* ---- The walker ----------------------------------------------------------------------------- */
+
+#define MAX_THREADS 3
+#define MAX_STEPS   400
+#define STACK_LEN   (32 << 10)
+
+struct coroutine {
+    ucontext_t context;
+    bool is_done;
+    bool is_waiting; /* found nothing to do; not before another one has done something */
+};
+
+static struct coroutine threads[MAX_THREADS];
+static char stacks[MAX_THREADS][STACK_LEN] FM_ALIGNED(64);
+static ucontext_t scheduler;
+static int n_threads, current;
+static unsigned char choice[MAX_STEPS], n_choices[MAX_STEPS];
+static int n_steps, n_forced; /* choices made in this run; of them repeated from the last one */
+static uint64_t n_runs;
+static int max_preemptions, preemptions_left; /* of each run */
+
+static void step(void)
+{
+    swapcontext(&threads[current].context, &scheduler);
+}
+
+/* Nothing to do until another thread has moved. */
+static void wait_for_others(void)
+{
+    threads[current].is_waiting = true;
+    step();
+}
+
+/* Memory is written to: others may have waited for that. */
+static void moved(void)
+{
+    for (int k = 0; k < n_threads; k++) {
+        threads[k].is_waiting &= k == current;
+    }
+}
+
+static bool can_run(int k)
+{
+    return !threads[k].is_done && !threads[k].is_waiting;
+}
+
+/* One of the threads that can run; first the current one, others cost a preemption. */
+static int choose(int last)
+{
+    int able[MAX_THREADS], n = 0;
+
+    if (can_run(last)) {
+        able[n++] = last;
+    }
+    for (int k = 0; k < n_threads; k++) {
+        if (k != last && can_run(k) && (n == 0 || !can_run(last) || preemptions_left > 0)) {
+            able[n++] = k;
+        }
+    }
+    if (n == 0) {
+        return -1;
+    }
+    if (n_steps == MAX_STEPS) {
+        ck_abort_msg("a run is longer than %d steps", MAX_STEPS);
+    }
+    if (n_steps >= n_forced) {
+        choice[n_steps] = 0;
+    }
+    n_choices[n_steps] = (unsigned char)n;
+    n = able[choice[n_steps++]];
+    preemptions_left -= can_run(last) && n != last;
+    return n;
+}
+
+static void run_once(void (*body)(void))
+{
+    int next;
+
+    for (int k = 0; k < n_threads; k++) {
+        threads[k] = (struct coroutine){.is_done = false};
+        getcontext(&threads[k].context);
+        threads[k].context.uc_stack.ss_sp = stacks[k];
+        threads[k].context.uc_stack.ss_size = STACK_LEN;
+        threads[k].context.uc_link = NULL;
+        makecontext(&threads[k].context, body, 0);
+    }
+    n_steps = 0;
+    current = 0;
+    preemptions_left = max_preemptions;
+    while ((next = choose(current)) >= 0) {
+        current = next;
+        swapcontext(&scheduler, &threads[current].context);
+    }
+    for (int k = 0; k < n_threads; k++) {
+        if (!threads[k].is_done) {
+            ck_abort_msg("all wait: thread %d has not ended", k);
+        }
+    }
+    n_runs++;
+}
+
+/* The next order in depth-first sequence: false when there is none. */
+static bool next_order(void)
+{
+    while (n_steps > 0 && choice[n_steps - 1] + 1 >= n_choices[n_steps - 1]) {
+        n_steps--;
+    }
+    if (n_steps == 0) {
+        return false;
+    }
+    choice[n_steps - 1]++;
+    n_forced = n_steps;
+    return true;
+}
+
+static void finished(void)
+{
+    threads[current].is_done = true;
+    step();
+}
+
+static void walk(void (*reset)(void), void (*body)(void), int n, int preemptions)
+{
+    n_threads = n;
+    n_forced = 0;
+    n_runs = 0;
+    max_preemptions = preemptions;
+    do {
+        reset();
+        run_once(body);
+    } while (next_order());
+}
+
+/* ---- The ring: two writers, one reader ------------------------------------------------------ */
+
+#define RING_LEN 256 /* four units, so that spans of one and two wrap in every way */
+#define EACH     3   /* messages of each writer */
+
+static struct {
+    struct fm_shm_ring ring;
+    char units[RING_LEN];
+} FM_ALIGNED(64) ring;
+
+static void ring_reset(void)
+{
+    memset(&ring, 0, sizeof(ring));
+}
+
+static size_t ring_len_of(int writer, int k)
+{
+    return (k + writer) % 2 ? 8 : 70; /* one unit or two */
+}
+
+static void ring_writer(int writer)
+{
+    for (int k = 0; k < EACH; k++) {
+        size_t len = ring_len_of(writer, k);
+        struct fm_shm_unit *u;
+
+        while (!(u = fm_shm_ring_take(&ring.ring, RING_LEN, len))) {
+            wait_for_others();
+        }
+        u->len = len;
+        memset(u->data, 16 * writer + k, len);
+        fm_shm_ring_publish(u, fm_shm_ring_span(len), FM_SHM_MESSAGE);
+    }
+}
+
+static void ring_reader(void)
+{
+    uint64_t head = 0, span;
+    uint32_t kind;
+    int seen[2] = {0, 0};
+
+    while (seen[0] + seen[1] < 2 * EACH) {
+        struct fm_shm_unit *u = fm_shm_ring_peek(&ring.ring, RING_LEN, head, &span, &kind);
+
+        if (!u) {
+            wait_for_others();
+            continue;
+        }
+        if (kind == FM_SHM_MESSAGE) {
+            int writer = u->data[0] / 16;
+
+            ck_assert_int_lt(writer, 2);
+            ck_assert_int_eq(u->data[0] % 16, seen[writer]);
+            ck_assert_uint_eq(u->len, ring_len_of(writer, seen[writer]));
+            ck_assert_int_eq(u->data[u->len - 1], u->data[0]);
+            ck_assert_uint_eq(span, fm_shm_ring_span(u->len));
+            seen[writer]++;
+        } else {
+            ck_assert_uint_eq(kind, FM_SHM_SKIP);
+        }
+        head = fm_shm_ring_advance(&ring.ring, RING_LEN, head, span);
+    }
+}
+
+static void ring_body(void)
+{
+    if (current == 2) {
+        ring_reader();
+    } else {
+        ring_writer(current);
+    }
+    finished();
+}
+
+START_TEST(every_order_of_the_ring)
+{
+    walk(ring_reset, ring_body, 3, 2);
+    printf("ring: %llu orders\n", (unsigned long long)n_runs);
+    ck_assert_uint_gt(n_runs, 1000);
+}
+END_TEST
+
+/* ---- The box: one writer, one reader -------------------------------------------------------- */
+
+#define N_CELLS  2
+#define DATA_LEN 256
+#define N_BOXED  6
+
+static struct {
+    struct fm_shm_box box;
+    struct fm_shm_cell cells[N_CELLS];
+    char data[DATA_LEN];
+} FM_ALIGNED(64) box;
+
+static void box_reset(void)
+{
+    memset(&box, 0, sizeof(box));
+}
+
+static size_t box_len_of(int k)
+{
+    return k % 3 == 0 ? 5 : k % 3 == 1 ? 100 : 70;
+}
+
+static void box_writer(void)
+{
+    struct fm_shm_end e;
+
+    fm_shm_box_attach(&e, &box, N_CELLS, DATA_LEN);
+    for (int k = 0; k < N_BOXED; k++) {
+        size_t len = box_len_of(k);
+        struct fm_shm_cell *cell;
+        char *room;
+        uint64_t at;
+
+        while (!(cell = fm_shm_box_cell(&e)) ||
+               (len > FM_SHM_INLINE && !(room = fm_shm_box_room(&e, len, &at)))) {
+            wait_for_others();
+        }
+        if (len > FM_SHM_INLINE) {
+            memset(room, k, len);
+            fm_shm_box_publish_data(&e, cell, at, (uint32_t)len);
+        } else {
+            memset(cell->data, k, len);
+            fm_shm_box_publish(&e, cell, (uint32_t)len);
+        }
+    }
+}
+
+static void box_reader(void)
+{
+    struct fm_shm_end e;
+    uint32_t len;
+
+    fm_shm_box_attach(&e, &box, N_CELLS, DATA_LEN);
+    for (int k = 0; k < N_BOXED;) {
+        struct fm_shm_cell *cell = fm_shm_box_peek(&e, &len);
+        const char *data;
+
+        if (!cell) {
+            wait_for_others();
+            continue;
+        }
+        ck_assert_uint_eq(len, box_len_of(k));
+        data = len > FM_SHM_INLINE ? fm_shm_box_data(&e, cell, len) : (char *)cell->data;
+        ck_assert_ptr_nonnull(data);
+        ck_assert(data[0] == k && data[len - 1] == k);
+        fm_shm_box_advance(&e);
+        fm_shm_box_release(&e);
+        k++;
+    }
+}
+
+static void box_body(void)
+{
+    if (current == 0) {
+        box_writer();
+    } else {
+        box_reader();
+    }
+    finished();
+}
+
+START_TEST(every_order_of_the_box)
+{
+    walk(box_reset, box_body, 2, 4);
+    printf("box: %llu orders\n", (unsigned long long)n_runs);
+    ck_assert_uint_gt(n_runs, 1000);
+}
+END_TEST
+
+/* ---- The bell, on a machine with store buffers ---------------------------------------------- */
+
+enum barrier { NONE, FENCES, MEMBARRIER };
+
+#define N_SENDERS 2
+#define N_MSGS    2
+
+/* All of the machine; a store in a buffer is seen by its owner only. */
+struct state {
+    unsigned char pc[N_SENDERS], sent[N_SENDERS];
+    unsigned char buffered[N_SENDERS]; /* publications not yet in memory */
+    unsigned char memory;              /* publications in memory */
+    unsigned char bell,
+        bell_buffered; /* in memory; 1: the receiver's store of 1 is still buffered */
+    unsigned char rpc, seen;
+};
+
+enum { R_POLL, R_ANNOUNCE, R_BARRIER, R_LOOK, R_WAIT, R_ASLEEP };
+enum { S_STORE, S_BARRIER, S_LOOK, S_RING, S_END };
+
+static unsigned char *visited;
+static uint64_t n_states;
+static bool has_lost;
+static enum barrier barrier;
+
+static size_t number_of(const struct state *s)
+{
+    size_t n = 0;
+
+    for (int k = 0; k < N_SENDERS; k++) {
+        n = ((n * 5 + s->pc[k]) * (N_MSGS + 1) + s->sent[k]) * (N_MSGS + 1) + s->buffered[k];
+    }
+    n = n * (N_SENDERS * N_MSGS + 1) + s->memory;
+    n = n * (N_SENDERS * N_MSGS + 1) + s->seen;
+    return ((n * 2 + s->bell) * 2 + s->bell_buffered) * 6 + s->rpc;
+}
+
+static void explore(const struct state *s);
+
+static void drain(struct state *s, int k)
+{
+    s->memory = (unsigned char)(s->memory + s->buffered[k]);
+    s->buffered[k] = 0;
+}
+
+static void drain_bell(struct state *s)
+{
+    s->bell = s->bell_buffered ? 1 : s->bell;
+    s->bell_buffered = 0;
+}
+
+/* One step of a sender; false when it cannot move. */
+static bool sender_steps(struct state *s, int k)
+{
+    switch (s->pc[k]) {
+    case S_STORE:
+        s->buffered[k]++;
+        s->pc[k] = S_BARRIER;
+        return true;
+    case S_BARRIER: /* a fence waits for the buffer */
+        if (barrier == FENCES) {
+            drain(s, k);
+        }
+        s->pc[k] = S_LOOK;
+        return true;
+    case S_LOOK:
+        s->sent[k]++;
+        s->pc[k] = s->bell ? S_RING : s->sent[k] < N_MSGS ? S_STORE : S_END;
+        return true;
+    case S_RING: /* the exchange is a full barrier, too */
+        drain(s, k);
+        if (s->bell && s->rpc == R_ASLEEP) {
+            s->rpc = R_POLL;
+        }
+        s->bell = 0;
+        s->pc[k] = s->sent[k] < N_MSGS ? S_STORE : S_END;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool receiver_steps(struct state *s)
+{
+    switch (s->rpc) {
+    case R_POLL:
+        s->rpc = s->memory > s->seen ? R_POLL : R_ANNOUNCE;
+        s->seen = s->memory;
+        return true;
+    case R_ANNOUNCE:
+        s->bell_buffered = 1;
+        s->rpc = R_BARRIER;
+        return true;
+    case R_BARRIER:
+        if (barrier == FENCES || barrier == MEMBARRIER) {
+            drain_bell(s);
+        }
+        for (int k = 0; k < N_SENDERS && barrier == MEMBARRIER; k++) {
+            drain(s, k);
+        }
+        s->rpc = R_LOOK;
+        return true;
+    case R_LOOK:
+        s->rpc = s->memory > s->seen ? R_POLL : R_WAIT;
+        return true;
+    case R_WAIT: /* a system call; the kernel compares under a lock of its own */
+        drain_bell(s);
+        s->rpc = s->bell ? R_ASLEEP : R_POLL;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* All successors: each thread's step, and each buffer's oldest store going to memory. */
+static int successors(const struct state *s, struct state out[])
+{
+    int n = 0;
+
+    out[n] = *s;
+    n += receiver_steps(&out[n]);
+    for (int k = 0; k < N_SENDERS; k++) {
+        out[n] = *s;
+        n += sender_steps(&out[n], k);
+        if (s->buffered[k]) {
+            out[n] = *s;
+            out[n].buffered[k]--;
+            out[n++].memory++;
+        }
+    }
+    if (s->bell_buffered) {
+        out[n] = *s;
+        drain_bell(&out[n++]);
+    }
+    return n;
+}
+
+static void explore(const struct state *s)
+{
+    struct state next[2 * N_SENDERS + 2];
+    size_t number = number_of(s);
+    int n;
+
+    if (visited[number / 8] >> number % 8 & 1) {
+        return;
+    }
+    visited[number / 8] |= (unsigned char)(1 << number % 8);
+    n_states++;
+    n = successors(s, next);
+    has_lost |= n == 0 && s->seen < N_SENDERS * N_MSGS;
+    for (int k = 0; k < n; k++) {
+        explore(&next[k]);
+    }
+}
+
+static bool loses(enum barrier b)
+{
+    struct state s = {.rpc = R_POLL};
+    struct state last = {.rpc = 5, .bell = 1, .bell_buffered = 1, .seen = N_SENDERS * N_MSGS};
+
+    last.memory = last.seen;
+    memset(last.pc, 4, sizeof(last.pc));
+    memset(last.sent, N_MSGS, sizeof(last.sent));
+    memset(last.buffered, N_MSGS, sizeof(last.buffered));
+    visited = calloc(number_of(&last) / 8 + 1, 1);
+    ck_assert_ptr_nonnull(visited);
+    barrier = b;
+    n_states = 0;
+    has_lost = false;
+    explore(&s);
+    free(visited);
+    printf("bell, barrier %d: %llu states\n", (int)b, (unsigned long long)n_states);
+    return has_lost;
+}
+
+START_TEST(no_state_loses_a_wake_up)
+{
+    ck_assert(!loses(FENCES));
+    ck_assert(!loses(MEMBARRIER));
+    ck_assert(loses(NONE));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("shm_model");
+    TCase *tc = tcase_create("orders");
+    SRunner *runner;
+    int n_failed;
+
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, every_order_of_the_ring);
+    tcase_add_test(tc, every_order_of_the_box);
+    tcase_add_test(tc, no_state_loses_a_wake_up);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

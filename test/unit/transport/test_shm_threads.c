@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Races of the shared-memory transport: each thread is a process of a job, so that ThreadSanitizer
+ * sees both ends of every ring and box. An argument multiplies the rounds.
+ */
+#include "shm_side.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/sync.h"
+
+#define MAX_THREADS 4
+
+enum { WAKE_AUTO, WAKE_FENCE, WAKE_MEMBARRIER };
+
+struct job {
+    int n;
+    uint64_t n_messages; /* that each sends to each */
+    bool is_ping;        /* one message, then its answer, asleep in between */
+    pthread_barrier_t barrier;
+    char address[MAX_THREADS][FM_ADDRESS_MAX];
+    struct side side[MAX_THREADS];
+};
+
+static struct job job;
+static uint64_t factor = 1;
+
+static void connect_all(struct side *s)
+{
+    size_t len;
+
+    if (side_open(s) < 0) {
+        abort();
+    }
+    s->tp->ops->address(s->tp, job.address[s->self], &len);
+    pthread_barrier_wait(&job.barrier);
+    for (int k = 0; k < s->n; k++) {
+        if (k != s->self && side_connect(s, k, job.address[k]) < 0) {
+            abort();
+        }
+    }
+}
+
+/* All endpoints end before any transport does: in one process they share its mapping. */
+static void disconnect_all(struct side *s)
+{
+    pthread_barrier_wait(&job.barrier);
+    for (int k = 0; k < s->n; k++) {
+        if (s->ep[k]) {
+            s->tp->ops->disconnect(s->ep[k]);
+        }
+    }
+    pthread_barrier_wait(&job.barrier);
+    side_close(s);
+}
+
+static bool has_all(const struct side *s)
+{
+    for (int k = 0; k < s->n; k++) {
+        if (k != s->self && s->seen[k] < job.n_messages) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void wait_a_bit(struct side *s)
+{
+    if (fm_transport_poll(s->tp) > 0) {
+        return;
+    }
+    for (uint64_t k = side_random(s, 40); k > 0; k--) { /* meet the sender at every point */
+        fm_cpu_relax();
+    }
+    if (side_random(s, 4) == 0) {
+        side_sleep(s);
+    }
+}
+
+/* Everybody to everybody, in bursts, sleeping when there is nothing. */
+static void crowd(struct side *s)
+{
+    uint64_t n_left = job.n_messages * (uint64_t)(s->n - 1);
+
+    while (n_left) {
+        int to = (int)side_random(s, (uint64_t)s->n);
+        size_t len = 16 + side_random(s, side_random(s, 16) ? 60 : 6000);
+
+        if (to == s->self || s->sent[to] == job.n_messages) {
+            continue;
+        }
+        n_left -= side_send(s, to, len) == 0;
+        if (side_random(s, 8) == 0) {
+            fm_transport_poll(s->tp);
+        }
+    }
+    while (!has_all(s)) {
+        wait_a_bit(s);
+    }
+}
+
+static void ping(struct side *s)
+{
+    int other = 1 - s->self;
+
+    for (uint64_t k = 0; k < job.n_messages; k++) {
+        if (s->self == 0) {
+            while (side_send(s, other, 16) != 0) {
+                fm_transport_poll(s->tp);
+            }
+        }
+        while (s->seen[other] <= k) {
+            wait_a_bit(s);
+        }
+        if (s->self == 1) {
+            while (side_send(s, other, 16) != 0) {
+                fm_transport_poll(s->tp);
+            }
+        }
+    }
+}
+
+static void *thread(void *arg)
+{
+    struct side *s = arg;
+
+    connect_all(s);
+    if (job.is_ping) {
+        ping(s);
+    } else {
+        crowd(s);
+    }
+    disconnect_all(s);
+    return NULL;
+}
+
+static void run(int n, uint64_t n_messages, bool is_ping, uint64_t wake, uint64_t boxes)
+{
+    pthread_t threads[MAX_THREADS];
+
+    job.n = n;
+    job.n_messages = n_messages * factor;
+    job.is_ping = is_ping;
+    pthread_barrier_init(&job.barrier, NULL, (unsigned)n);
+    for (int k = 0; k < n; k++) {
+        side_init(&job.side[k], k, n);
+        job.side[k].words.wake = wake;
+        job.side[k].words.boxes = boxes;
+        job.side[k].words.box_cells = 16;
+        job.side[k].words.box_after = 5;
+    }
+    for (int k = 0; k < n; k++) {
+        ck_assert_int_eq(pthread_create(&threads[k], NULL, thread, &job.side[k]), 0);
+    }
+    for (int k = 0; k < n; k++) {
+        pthread_join(threads[k], NULL);
+    }
+    pthread_barrier_destroy(&job.barrier);
+    for (int k = 0; k < n; k++) {
+        ck_assert_uint_eq(job.side[k].n_wrong, 0);
+        ck_assert_uint_eq(job.side[k].n_lost, 0);
+        ck_assert(has_all(&job.side[k]));
+    }
+}
+
+START_TEST(crowds_lose_nothing)
+{
+    run(_i < 3 ? 2 : 4, 3000, false, (uint64_t)_i % 3, 16);
+}
+END_TEST
+
+/* One box for three senders, none for the others: ring and box side by side. */
+START_TEST(crowds_share_the_ring)
+{
+    run(4, 2000, false, WAKE_AUTO, (uint64_t)_i);
+}
+END_TEST
+
+START_TEST(no_wake_up_is_lost)
+{
+    run(2, 8000, true, _i & 1 ? WAKE_MEMBARRIER : WAKE_FENCE, _i & 2 ? 16 : 0);
+#if FM_STATS
+    ck_assert_uint_gt(job.side[0].words.n_sleeps + job.side[1].words.n_sleeps, 100);
+#endif
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("shm_threads");
+    TCase *tc = tcase_create("races");
+    SRunner *runner;
+    int n_failed;
+
+    factor = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    tcase_set_timeout(tc, 600);
+    tcase_add_loop_test(tc, crowds_lose_nothing, 0, 6);
+    tcase_add_loop_test(tc, crowds_share_the_ring, 0, 2);
+    tcase_add_loop_test(tc, no_wake_up_is_lost, 0, 4);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
