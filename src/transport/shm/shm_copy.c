@@ -207,6 +207,14 @@ static bool is_shared(const struct fm_shm_transport *t, const struct fm_shm_ep *
     return ep->can_help && !t->is_crowded && len >= t->help_len;
 }
 
+/* The pieces of a shared transfer: a half for each while that is short. */
+static size_t shared_chunk(const struct fm_shm_transport *t, size_t len)
+{
+    size_t half = (len / 2 + 4095) & ~(size_t)4095;
+
+    return half < t->chunk ? half : t->chunk;
+}
+
 /* The start of a transfer that goes on in poll(). */
 static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma *rma, size_t chunk)
 {
@@ -259,7 +267,7 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
         return fm_fail(-FM_E_PEER, "process %d has ended", fep->peer);
     }
     if (is_shared(t, ep, rma->len)) {
-        return start(t, ep, rma, t->chunk);
+        return start(t, ep, rma, shared_chunk(t, rma->len));
     }
     if (rma->len > 8 * t->chunk) { /* let messages flow from time to time */
         return start(t, ep, rma, 8 * t->chunk);

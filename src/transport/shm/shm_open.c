@@ -61,7 +61,8 @@ static const struct fathom_cvar cvars[] = {
          "Whether long messages are copied straight between the processes (process_vm_readv); 0 "
          "sends them in pieces through shared memory."),
     CVAR("shm_cma_chunk", cma_chunk, 128 << 10, 4 << 10, 64 << 20, "bytes", FATHOM_SCOPE_LOCAL,
-         "Piece that one system call copies when both processes copy; smaller pieces share the "
+         "Largest piece that one system call copies when both processes copy; smaller pieces share "
+         "the "
          "work more evenly, larger ones cost fewer calls."),
     CVAR("shm_cma_help", cma_help, 64 << 10, 0, INT32_MAX, "bytes", FATHOM_SCOPE_LOCAL,
          "Length from which on the peer is asked to copy a part; 0 never asks, for peers that "
