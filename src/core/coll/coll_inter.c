@@ -83,18 +83,25 @@ static void alltoall(struct fm_sched *s, const struct fm_coll *c)
     fm_step_fence(s);
 }
 
-/* What the other group contributes, reduced in the order of its ranks, in temporary memory. */
-static struct fm_buf reduce_remote(struct fm_sched *s, const struct fm_coll *c, MPI_Count count)
+/* What the other group contributes, reduced in the order of its ranks, in temporary memory. Its
+   rank 0 does the same for `ours`, if there is one: it goes out beside the receive from that rank,
+   the last of both sides; any sooner, each rank 0 would wait for the other to receive. */
+static struct fm_buf reduce_remote(struct fm_sched *s, const struct fm_coll *c, MPI_Count count,
+                                   const struct fm_buf *ours)
 {
     struct fm_accu a = {fm_step_temp_typed(s, count, c->recv.dtype),
                         fm_step_temp_typed(s, count, c->recv.dtype)};
+    int last = c->comm->n_remote - 1;
 
-    fm_step_recv(s, a.mine, c->comm->n_remote - 1);
-    fm_step_fence(s);
-    for (int i = c->comm->n_remote - 2; i >= 0; i--) {
-        fm_step_recv(s, a.other, i);
+    for (int i = last; i >= 0; i--) {
+        fm_step_recv(s, i == last ? a.mine : a.other, i);
+        if (i == 0 && ours) {
+            fm_step_send(s, *ours, 0);
+        }
         fm_step_fence(s);
-        fm_accu_combine(s, &a, c->op, true);
+        if (i < last) {
+            fm_accu_combine(s, &a, c->op, true);
+        }
     }
     return a.mine;
 }
@@ -102,7 +109,7 @@ static struct fm_buf reduce_remote(struct fm_sched *s, const struct fm_coll *c, 
 static void reduce(struct fm_sched *s, const struct fm_coll *c)
 {
     if (c->root == MPI_ROOT) {
-        fm_step_copy(s, whole(&c->recv), reduce_remote(s, c, c->recv.count));
+        fm_step_copy(s, whole(&c->recv), reduce_remote(s, c, c->recv.count, NULL));
     } else if (c->root != MPI_PROC_NULL) {
         fm_step_send(s, fm_coll_contribution(c), c->root);
         fm_step_fence(s);
@@ -116,18 +123,18 @@ static void reduce_and_spread(struct fm_sched *s, const struct fm_coll *c, MPI_C
     bool is_block = c->kind == FM_COLL_REDUCE_SCATTER;
     int size = c->comm->size, rank = c->comm->rank;
     struct fm_buf own = fm_buf_of(c->recv.buf, fm_side_count(&c->recv, rank), c->recv.dtype);
-    struct fm_buf made;
+    struct fm_buf ours = fm_buf_of(c->send.buf, count, c->recv.dtype), made;
     MPI_Count at = is_block ? fm_side_count(&c->recv, 0) : 0;
 
-    fm_step_send(s, fm_buf_of(c->send.buf, count, c->recv.dtype), 0);
     if (rank != 0) {
+        fm_step_send(s, ours, 0);
         fm_step_fence(s);
         fm_sched_talk(s, c->comm->local_comm);
         fm_step_recv(s, own, 0);
         fm_step_fence(s);
         return;
     }
-    made = reduce_remote(s, c, count);
+    made = reduce_remote(s, c, count, &ours);
     fm_sched_talk(s, c->comm->local_comm);
     for (int i = 1; i < size; i++) {
         MPI_Count n = fm_side_count(&c->recv, i);

@@ -147,6 +147,33 @@ static void rootless(MPI_Comm c)
     OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
 }
 
+/* Beyond every eager limit: a send is done only when the other side receives. */
+static void large(MPI_Comm c)
+{
+    enum { N = 1 << 18 };
+    static int a[N], b[N];
+    int counts[64], block = N / (n * nr) * nr;
+
+    for (int i = 0; i < N; i++) {
+        a[i] = value(side, me, i);
+    }
+    OK(MPI_Allreduce(a, b, N, MPI_INT, MPI_SUM, c));
+    for (int i = 0; i < N; i++) {
+        CHECK_EQ(b[i], remote_sum(i));
+    }
+    for (int i = 0; i < n; i++) {
+        counts[i] = block;
+    }
+    OK(MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_SUM, c));
+    for (int i = 0; i < block; i++) {
+        CHECK_EQ(b[i], remote_sum(me * block + i));
+    }
+    OK(MPI_Alltoall(a, N / size, MPI_INT, b, N / size, MPI_INT, c));
+    for (int i = 0; i < N / size * nr; i++) {
+        CHECK_EQ(b[i], value(!side, i / (N / size), me * (N / size) + i % (N / size)));
+    }
+}
+
 static void merges(MPI_Comm inter)
 {
     MPI_Comm all;
@@ -232,6 +259,7 @@ int main(int argc, char **argv)
             }
         }
         rootless(inter);
+        large(inter);
         merges(inter);
         children(inter);
         misuse(inter, local);
