@@ -8,7 +8,7 @@
  * provider that pins pages (FI_MR_ALLOCATED) would then move old pages. libfabric's own cache under
  * such providers watches the address space (FI_MR_CACHE_MONITOR) and drops what was unmapped;
  * registering there again is a look-up. Providers that do not pin (tcp, shm) register in about
- * 0.1 us, and a key that stays valid after its use would let a late or hostile peer read memory that
+ * 0.1 us, and a key that stays valid after its use lets a late or hostile peer read memory that
  * is no longer offered, or crash the process where it is no longer mapped. So keeping is left to
  * users who know that their buffers live as long as the program.
  *

@@ -37,11 +37,13 @@ NOUNS = {
     'pack_copy': ['shift'],
     'p2p_words': ['hist'],
     'pack': ['copy', 'unpack'],
+    'probe': ['improbe', 'mprobe', 'imrecv', 'mrecv', 'message'],
     'progress': ['wait', 'test'],
     'recv': ['irecv', 'probe', 'iprobe', 'sendrecv'],
     'request': ['status'],
     'sched': ['step', 'buf'],
     'send': ['isend'],
+    'sendrecv': ['isendrecv'],
     'status': ['fail', 'why'],
     'sync': ['lock', 'cpu', 'now'],
     'transport': ['ep', 'shm', 'ofi'],
@@ -177,7 +179,8 @@ def visibility(tree):
 
 def api_first(tree, f):
     """Is core/api/api.h the first header that this file sees, by itself or by its own header?"""
-    first = next((inc for _, inc in f.includes()), '')
+    # Headers of libc do not lead to mpi.h.
+    first = next((inc for _, inc in f.includes() if inc[0] == '"' or inc == '<mpi.h>'), '')
     if first == '"core/api/api.h"':
         return True
     own = next((h for h in tree.files if h.path == 'src/' + first.strip('"') and

@@ -36,7 +36,7 @@
 #define FM_ALIAS(x) extern __typeof(PMPI_##x) MPI_##x __attribute__((weak, alias("PMPI_" #x)));
 
 /* Around every body: the library lock, free below MPI_THREAD_MULTIPLE; and the name of the call,
-   which is that of the body without its P, for whoever waits in it. At the end, outside of the lock,
+   which is the body's without its P, for whoever waits in it. At the end, outside of the lock,
    the callbacks of events that wait for a place where they may call MPI (MPI-5.0 15.3.8). */
 #define FM_ENTER() (fm_lock_take(&fm_root.lock), (void)(fm_root.call = &__func__[1]))
 #define FM_LEAVE() (fm_lock_drop(&fm_root.lock), fathom_mpit_poll())

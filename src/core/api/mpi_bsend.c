@@ -58,7 +58,7 @@ static int attach(const char *call, struct whose w, void *buffer, MPI_Count size
         rc = fm_raise(owner, call, MPI_ERR_BUFFER, "buffer is NULL, but size is %lld",
                       (long long)size);
     } else {
-        rc = raise_buffer(owner, call, fm_buffer_attach(ch, owner, buffer, size));
+        rc = raise_buffer(owner, call, fm_bsend_attach(ch, owner, buffer, size));
     }
 out:
     FM_LEAVE();
@@ -77,7 +77,7 @@ static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count
     fm_pt2pt_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
     if (rc == MPI_SUCCESS) {
-        rc = raise_buffer(owner, call, fm_buffer_detach(ch, owner, &addr, &len));
+        rc = raise_buffer(owner, call, fm_bsend_detach(ch, owner, &addr, &len));
     }
     if (rc == MPI_SUCCESS) {
         *(void **)buffer_addr = addr;
@@ -112,7 +112,7 @@ static int flush(const char *call, struct whose w)
     fm_pt2pt_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
     if (rc == MPI_SUCCESS) {
-        rc = raise_buffer(owner, call, fm_buffer_flush(ch, owner));
+        rc = raise_buffer(owner, call, fm_bsend_flush(ch, owner));
     }
     FM_LEAVE();
     return rc;
@@ -128,7 +128,7 @@ static int iflush(const char *call, struct whose w, MPI_Request *request)
     fm_pt2pt_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
     if (rc == MPI_SUCCESS) {
-        rc = raise_buffer(owner, call, fm_buffer_iflush(ch, owner, &r));
+        rc = raise_buffer(owner, call, fm_bsend_iflush(ch, owner, &r));
     }
     if (rc == MPI_SUCCESS) {
         *request = fm_handle_of(r);

@@ -59,8 +59,8 @@ static int do_init(const struct init *in, MPI_Datatype type, MPI_Comm comm, stru
     fm_pt2pt_enter(in->call);
     rc = check_init(in, type, comm, m);
     if (rc == MPI_SUCCESS) {
-        rc = in->is_recv ? fm_part_recv_init(m, in->partitions, &r)
-                         : fm_part_send_init(m, in->partitions, &r);
+        rc = in->is_recv ? fm_partition_recv_init(m, in->partitions, &r)
+                         : fm_partition_send_init(m, in->partitions, &r);
         rc = rc != 0 ? fm_raise_status(m->comm, in->call, rc) : MPI_SUCCESS;
     }
     if (rc == MPI_SUCCESS) {
@@ -113,7 +113,7 @@ FM_ALIAS(Precv_init_c)
 static int bad_partition(const char *call, const struct fm_request *r, int part)
 {
     return fm_raise(r->comm, call, MPI_ERR_ARG, "partition is %d: allowed are 0 to %d", part,
-                    fm_part_count(r) - 1);
+                    fm_partition_count(r) - 1);
 }
 
 /* An active request of MPI_Psend_init. */
@@ -125,7 +125,7 @@ static int find_sender(const char *call, MPI_Request handle, struct fm_request *
     if (!r) {
         return fm_raise_handle(FM_KIND_REQUEST, call, handle, "request");
     }
-    if (!fm_part_is_send(r) || !r->is_active) {
+    if (!fm_partition_is_send(r) || !r->is_active) {
         return fm_raise(r->comm, call, MPI_ERR_REQUEST,
                         "the request is not a started one of MPI_Psend_init");
     }
@@ -136,10 +136,10 @@ static int ready(const char *call, struct fm_request *r, int part)
 {
     int rc;
 
-    if (part < 0 || part >= fm_part_count(r)) {
+    if (part < 0 || part >= fm_partition_count(r)) {
         return bad_partition(call, r, part);
     }
-    rc = fm_part_ready(r, part);
+    rc = fm_partition_ready(r, part);
     return rc != 0 ? fm_raise_status(r->comm, call, rc) : MPI_SUCCESS;
 }
 
@@ -207,16 +207,16 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
         *flag = 1;
     } else if (!r) {
         rc = fm_raise_handle(FM_KIND_REQUEST, FM_CALL, request, "request");
-    } else if (!fm_part_is_recv(r)) {
+    } else if (!fm_partition_is_recv(r)) {
         rc =
             fm_raise(r->comm, FM_CALL, MPI_ERR_REQUEST, "the request is not one of MPI_Precv_init");
-    } else if (partition < 0 || partition >= fm_part_count(r)) {
+    } else if (partition < 0 || partition >= fm_partition_count(r)) {
         rc = bad_partition(FM_CALL, r, partition);
     } else {
-        *flag = fm_part_has_arrived(r, partition);
+        *flag = fm_partition_has_arrived(r, partition);
         if (!*flag) {
             fm_progress(r->comm->ch);
-            *flag = fm_part_has_arrived(r, partition);
+            *flag = fm_partition_has_arrived(r, partition);
         }
     }
     FM_LEAVE();

@@ -25,7 +25,7 @@ struct fm_buffer {
     MPI_Count len;
     struct fm_list segments;
     struct fm_list active;
-    struct fm_list flushes; /* requests of fm_buffer_iflush() */
+    struct fm_list flushes; /* requests of fm_bsend_iflush() */
     uint64_t last_seq;
     bool is_orphan; /* free it when nothing is active */
 };
@@ -194,7 +194,7 @@ static void give_back(struct segment *s)
 
 /* ---- attaching ---- */
 
-int fm_buffer_attach(struct fm_channel *ch, const void *owner, void *addr, MPI_Count len)
+int fm_bsend_attach(struct fm_channel *ch, const void *owner, void *addr, MPI_Count len)
 {
     struct fm_buffer *b;
 
@@ -242,7 +242,7 @@ static int wait_empty(struct fm_buffer *b)
     return fm_wait_until(b->ch, is_empty, b);
 }
 
-int fm_buffer_detach(struct fm_channel *ch, const void *owner, void **out_addr, MPI_Count *out_len)
+int fm_bsend_detach(struct fm_channel *ch, const void *owner, void **out_addr, MPI_Count *out_len)
 {
     struct fm_buffer *b;
     int rc = find_attached(ch, owner, &b);
@@ -261,7 +261,7 @@ int fm_buffer_detach(struct fm_channel *ch, const void *owner, void **out_addr, 
 
 static const struct fm_request_ops flush_ops = {.name = "flush"};
 
-int fm_buffer_iflush(struct fm_channel *ch, const void *owner, struct fm_request **out_req)
+int fm_bsend_iflush(struct fm_channel *ch, const void *owner, struct fm_request **out_req)
 {
     struct fm_buffer *b;
     struct flush *f;
@@ -282,10 +282,10 @@ int fm_buffer_iflush(struct fm_channel *ch, const void *owner, struct fm_request
     return 0;
 }
 
-int fm_buffer_flush(struct fm_channel *ch, const void *owner)
+int fm_bsend_flush(struct fm_channel *ch, const void *owner)
 {
     struct fm_request *r;
-    int rc = fm_buffer_iflush(ch, owner, &r);
+    int rc = fm_bsend_iflush(ch, owner, &r);
 
     if (rc == 0) {
         rc = fm_wait_done(ch, r);
@@ -293,7 +293,7 @@ int fm_buffer_flush(struct fm_channel *ch, const void *owner)
     return rc ? rc : fm_request_harvest(r, NULL);
 }
 
-void fm_buffer_orphan(struct fm_channel *ch, const void *owner)
+void fm_bsend_orphan(struct fm_channel *ch, const void *owner)
 {
     struct fm_buffer *b = find(ch, owner);
 
@@ -306,7 +306,7 @@ void fm_buffer_orphan(struct fm_channel *ch, const void *owner)
     }
 }
 
-void fm_buffer_finish(struct fm_channel *ch)
+void fm_bsend_finish(struct fm_channel *ch)
 {
     while (ch->buffers) {
         struct fm_buffer *next = ch->buffers->next;

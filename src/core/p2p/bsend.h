@@ -20,16 +20,16 @@ struct fm_buffer;
    is, or there is no room in it. */
 
 /* Attach. */
-int fm_buffer_attach(struct fm_channel *ch, const void *owner, void *addr, MPI_Count len);
+int fm_bsend_attach(struct fm_channel *ch, const void *owner, void *addr, MPI_Count len);
 /* Wait until all its messages have left, and give it back. */
-int fm_buffer_detach(struct fm_channel *ch, const void *owner, void **out_addr, MPI_Count *out_len);
+int fm_bsend_detach(struct fm_channel *ch, const void *owner, void **out_addr, MPI_Count *out_len);
 /* Wait until all messages that are in it now have left; the same as a request. */
-int fm_buffer_flush(struct fm_channel *ch, const void *owner);
-int fm_buffer_iflush(struct fm_channel *ch, const void *owner, struct fm_request **out_req);
+int fm_bsend_flush(struct fm_channel *ch, const void *owner);
+int fm_bsend_iflush(struct fm_channel *ch, const void *owner, struct fm_request **out_req);
 /* The owner ends: its buffer is given back when the last message has left. */
-void fm_buffer_orphan(struct fm_channel *ch, const void *owner);
+void fm_bsend_orphan(struct fm_channel *ch, const void *owner);
 /* The channel ends. */
-void fm_buffer_finish(struct fm_channel *ch);
+void fm_bsend_finish(struct fm_channel *ch);
 
 /* Send in buffered mode: the data may be reused on return. */
 int fm_bsend(const struct fm_msg *m, MPI_Count len);

@@ -67,7 +67,7 @@ static void comm_changed(struct fm_comm *comm, bool is_made)
     if (!is_made) {
         fm_match_each_unexpected(ch->match, drop_late, &c);
         fm_contexts_remove(&ch->contexts, comm);
-        fm_buffer_orphan(ch, comm);
+        fm_bsend_orphan(ch, comm);
         return;
     }
     if (fm_contexts_add(&ch->contexts, comm) != 0) {
@@ -254,7 +254,7 @@ void fm_channel_destroy(struct fm_channel *ch)
     for (int k = 0; k < ch->n_transports; k++) {
         ch->transports[k]->ops->close(ch->transports[k]);
     }
-    fm_buffer_finish(ch);
+    fm_bsend_finish(ch);
     fm_request_init(NULL);
     fm_match_destroy(ch->match);
     fm_progress_destroy(ch->progress);

@@ -217,7 +217,7 @@ static int send_setup(struct part *p)
     return 0;
 }
 
-int fm_part_send_init(const struct fm_msg *m, int n_parts, struct fm_request **out_req)
+int fm_partition_send_init(const struct fm_msg *m, int n_parts, struct fm_request **out_req)
 {
     struct fm_channel *ch = m->comm->ch;
     struct part *p = part_new(&send_ops, m, n_parts);
@@ -239,7 +239,7 @@ int fm_part_send_init(const struct fm_msg *m, int n_parts, struct fm_request **o
     return 0;
 }
 
-int fm_part_ready(struct fm_request *r, int part)
+int fm_partition_ready(struct fm_request *r, int part)
 {
     struct part *p = (struct part *)r;
     struct fm_msg m = p->msg;
@@ -405,7 +405,7 @@ static int receive_setup(struct part *p)
     return 0;
 }
 
-int fm_part_recv_init(const struct fm_msg *m, int n_parts, struct fm_request **out_req)
+int fm_partition_recv_init(const struct fm_msg *m, int n_parts, struct fm_request **out_req)
 {
     struct part *p = part_new(&recv_ops, m, n_parts);
     int rc = p ? 0 : -FM_E_NOMEM;
@@ -423,22 +423,22 @@ int fm_part_recv_init(const struct fm_msg *m, int n_parts, struct fm_request **o
 
 /* ---- asking ---- */
 
-bool fm_part_is_send(const struct fm_request *r)
+bool fm_partition_is_send(const struct fm_request *r)
 {
     return r->ops == &send_ops;
 }
 
-bool fm_part_is_recv(const struct fm_request *r)
+bool fm_partition_is_recv(const struct fm_request *r)
 {
     return r->ops == &recv_ops;
 }
 
-int fm_part_count(const struct fm_request *r)
+int fm_partition_count(const struct fm_request *r)
 {
     return ((const struct part *)r)->n_parts;
 }
 
-bool fm_part_has_arrived(const struct fm_request *r, int part)
+bool fm_partition_has_arrived(const struct fm_request *r, int part)
 {
     const struct part *p = (const struct part *)r;
     uint64_t from, to;

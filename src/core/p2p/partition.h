@@ -12,14 +12,14 @@
 #include "core/p2p/recv.h"
 
 /* Persistent, inactive. m describes one partition; dest or source is a rank or MPI_PROC_NULL. */
-int fm_part_send_init(const struct fm_msg *m, int n_parts, struct fm_request **out_req);
-int fm_part_recv_init(const struct fm_msg *m, int n_parts, struct fm_request **out_req);
+int fm_partition_send_init(const struct fm_msg *m, int n_parts, struct fm_request **out_req);
+int fm_partition_recv_init(const struct fm_msg *m, int n_parts, struct fm_request **out_req);
 
-bool fm_part_is_send(const struct fm_request *r);
-bool fm_part_is_recv(const struct fm_request *r);
-int fm_part_count(const struct fm_request *r);
+bool fm_partition_is_send(const struct fm_request *r);
+bool fm_partition_is_recv(const struct fm_request *r);
+int fm_partition_count(const struct fm_request *r);
 
 /* The partition may leave. 0, or a failure: it is ready already (-FM_E_INVAL). */
-int fm_part_ready(struct fm_request *r, int part);
+int fm_partition_ready(struct fm_request *r, int part);
 /* Has all of the receiver's partition come? */
-bool fm_part_has_arrived(const struct fm_request *r, int part);
+bool fm_partition_has_arrived(const struct fm_request *r, int part);

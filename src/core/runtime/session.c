@@ -114,7 +114,7 @@ int fm_session_close(struct fm_session *session)
     if (rc) {
         return rc;
     }
-    fm_buffer_orphan(fm_runtime.ch, session);
+    fm_bsend_orphan(fm_runtime.ch, session);
     drop(session);
     fm_runtime_close();
     return 0;

@@ -108,7 +108,7 @@ static void cancelling(void)
     OK(MPI_Sendrecv(out, 1, MPI_INT, to, 99, in, 1, MPI_INT, from, 99, MPI_COMM_WORLD, &st));
     OK(MPI_Test_cancelled(&st, &flag));
     CHECK_EQ(flag, 0);
-    /* A synchronous send that nobody receives can be taken back while the receiver makes progress. */
+    /* A synchronous send that nobody receives can be taken back while the receiver progresses. */
     OK(MPI_Issend(out, LONG, MPI_INT, to, 98, MPI_COMM_WORLD, &r));
     OK(MPI_Cancel(&r));
     for (flag = 0; !flag;) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As much of an MPI as conformance_*.c and fuzz.c of test/mpi/mpit call, on top of the scripted host, so that
-   these programs also run on the registry alone. */
+/*
+ * As much of an MPI as conformance_*.c and fuzz.c of test/mpi/mpit call, on top of the
+ * scripted host, so that these programs also run on the registry alone.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

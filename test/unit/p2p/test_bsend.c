@@ -39,8 +39,8 @@ START_TEST(as_many_fit_as_promised)
 
     for (int round = 0; round < 3; round++) {
         net_start(2, &(struct net_options){.seed = (uint64_t)round});
-        ck_assert_int_eq(fm_buffer_attach(net.ch[0], NULL, buffer, sizeof(buffer)), 0);
-        ck_assert_int_eq(fm_buffer_attach(net.ch[0], NULL, buffer, 10), MPI_ERR_BUFFER);
+        ck_assert_int_eq(fm_bsend_attach(net.ch[0], NULL, buffer, sizeof(buffer)), 0);
+        ck_assert_int_eq(fm_bsend_attach(net.ch[0], NULL, buffer, 10), MPI_ERR_BUFFER);
         block();
         for (int k = 0; k < N; k++) {
             net_fill(data, LEN, (unsigned)k);
@@ -52,7 +52,7 @@ START_TEST(as_many_fit_as_promised)
         receive_all(N);
         net_settle();
         ck_assert_uint_eq(net.ch[0]->words->bsend_bytes.now, 0);
-        ck_assert_int_eq(fm_buffer_detach(net.ch[0], NULL, &addr, &len), 0);
+        ck_assert_int_eq(fm_bsend_detach(net.ch[0], NULL, &addr, &len), 0);
         ck_assert_ptr_eq(addr, buffer);
         ck_assert_int_eq(len, sizeof(buffer));
         ck_assert_int_eq(bsend(1, 0), MPI_ERR_BUFFER);
@@ -65,7 +65,7 @@ END_TEST
 START_TEST(pieces_are_joined)
 {
     net_start(2, NULL);
-    ck_assert_int_eq(fm_buffer_attach(net.ch[0], NULL, buffer, sizeof(buffer)), 0);
+    ck_assert_int_eq(fm_bsend_attach(net.ch[0], NULL, buffer, sizeof(buffer)), 0);
     for (int round = 0; round < 50; round++) {
         int n = 1 + (int)fm_mock_random(net.mock, N);
 
@@ -82,7 +82,7 @@ START_TEST(pieces_are_joined)
     ck_assert_int_eq(bsend(sizeof(got) / 2, 1), 0);
     fm_mock_script(net.mock)->refuse_pct = 0;
     ck_assert_int_eq(net_end(net_irecv(1, got, sizeof(got), 0, 1), NULL), MPI_SUCCESS);
-    fm_buffer_orphan(net.ch[0], NULL);
+    fm_bsend_orphan(net.ch[0], NULL);
     net_settle();
     ck_assert_ptr_null(net.ch[0]->buffers);
     net_stop();
@@ -94,11 +94,11 @@ START_TEST(a_flush_waits_for_the_past_only)
     struct fm_request *r;
 
     net_start(2, NULL);
-    ck_assert_int_eq(fm_buffer_attach(net.ch[0], net.comm[0], MPI_BUFFER_AUTOMATIC, 0), 0);
+    ck_assert_int_eq(fm_bsend_attach(net.ch[0], net.comm[0], MPI_BUFFER_AUTOMATIC, 0), 0);
     block();
     net_fill(data, LEN, 0);
     ck_assert_int_eq(bsend(LEN, 0), 0);
-    ck_assert_int_eq(fm_buffer_iflush(net.ch[0], net.comm[0], &r), 0);
+    ck_assert_int_eq(fm_bsend_iflush(net.ch[0], net.comm[0], &r), 0);
     net_progress();
     ck_assert(!r->is_done);
     net_fill(data, LEN, 1);
@@ -106,8 +106,8 @@ START_TEST(a_flush_waits_for_the_past_only)
     fm_mock_script(net.mock)->refuse_pct = 0;
     receive_all(2);
     ck_assert_int_eq(net_end(r, NULL), MPI_SUCCESS);
-    ck_assert_int_eq(fm_buffer_flush(net.ch[0], net.comm[0]), 0);
-    ck_assert_int_eq(fm_buffer_flush(net.ch[0], NULL), MPI_ERR_BUFFER);
+    ck_assert_int_eq(fm_bsend_flush(net.ch[0], net.comm[0]), 0);
+    ck_assert_int_eq(fm_bsend_flush(net.ch[0], NULL), MPI_ERR_BUFFER);
     net_stop(); /* the communicator takes its buffer along */
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers that die or lie: every operation ends, with an error that names the peer; nothing crashes. */
+/* Peers that die or lie: every operation ends with an error that names the peer; none crashes. */
 #include "p2p_net.h"
 
 static char out_buf[8][100000], in_buf[8][100000];

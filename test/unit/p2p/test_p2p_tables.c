@@ -70,7 +70,7 @@ START_TEST(communicators_are_found)
 }
 END_TEST
 
-/* Every length up to several blocks comes back as it was put in, in the blocks that were charged. */
+/* Every length up to several blocks comes back as it was put in, in the blocks charged. */
 START_TEST(unexpected_memory_keeps_bytes)
 {
     static char out[4000], in[4001];
