@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/dtype/pack.h"
+#include "core/object/group.h"
 #include "core/p2p/progress.h"
 #include "core/p2p/recv.h"
 #include "core/p2p/send.h"
@@ -207,12 +208,18 @@ void fm_step_apply(struct fm_sched *s, struct fm_op *op, const void *in, struct 
 
 struct fm_msg fm_sched_message(const struct fm_sched *s, const struct fm_step *step)
 {
+    struct fm_comm *comm = step->comm, *ground = comm->ground;
+    int peer = step->peer;
+
+    if (ground) {
+        peer = fm_group_rank_of(ground->group, fm_comm_proc(comm, peer));
+    }
     return (struct fm_msg){.buf = step->to.buf,
                            .count = step->to.count,
                            .dtype = step->to.dtype,
-                           .peer = step->peer,
-                           .tag = step->comm == s->comm ? s->tag : s->tag | FM_COLL_TAG_INTER,
-                           .comm = step->comm,
+                           .peer = peer,
+                           .tag = comm == s->comm ? s->tag : s->tag | FM_COLL_TAG_INTER,
+                           .comm = ground ? ground : comm,
                            .space = FM_SPACE_COLL};
 }
 

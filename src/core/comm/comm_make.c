@@ -180,9 +180,11 @@ int fm_comm_make_create(struct fm_comm *comm, struct fm_group *group, struct fm_
  * Members of a group talk before they have a communicator: through a view, which has their ranks
  * but the context and the words of an existing communicator. Its collectives all have one tag,
  * which no other act on that communicator has at the same time; messages between two members keep
- * their order. It lives on the stack while its maker waits for all that was started on it.
+ * their order, being sent under the ranks of that communicator: under those of the group, the
+ * first message of the next act would be taken for one of this act's, of another process. It lives
+ * on the stack while its maker waits for all that was started on it.
  */
-static void view_of(struct fm_comm *view, const struct fm_comm *comm, struct fm_group *group)
+static void view_of(struct fm_comm *view, struct fm_comm *comm, struct fm_group *group)
 {
     *view = *comm;
     view->head =
@@ -194,6 +196,7 @@ static void view_of(struct fm_comm *view, const struct fm_comm *comm, struct fm_
     view->size = group->size;
     view->n_remote = group->size;
     view->procs = group->procs;
+    view->ground = comm;
     view->on_gone = NULL;
 }
 

@@ -48,10 +48,11 @@ struct fm_comm {
     struct fm_attrs *attrs;
     struct fm_info *info;
     struct fm_topo *topo;
-    const void *session; /* the session that it comes from; NULL: the world model */
-    uint64_t coll_seq;   /* collective calls made on it, the same number in every rank */
-    int coll_tag;        /* if not 0: tag of all its collectives, in the place of their number */
-    uint64_t id;         /* unique within the process; names the object in the shared page */
+    const void *session;    /* the session that it comes from; NULL: the world model */
+    uint64_t coll_seq;      /* collective calls made on it, the same number in every rank */
+    int coll_tag;           /* if not 0: tag of all its collectives, in the place of their number */
+    struct fm_comm *ground; /* if not NULL: speaks in collectives under the ranks of this one */
+    uint64_t id;            /* unique within the process; names the object in the shared page */
     bool is_inter;
     bool is_freed;      /* MPI_Comm_free was called; lives on for pending operations */
     bool has_own_words; /* no registry: comm.c only */

@@ -153,6 +153,36 @@ static void creates(void)
     CHECK(world == MPI_GROUP_NULL);
 }
 
+/* One act after the other under one tag, each with members of its own: whoever is in the next one
+   only may be there long before the others are. */
+static void groups_overlap(void)
+{
+    uint64_t state = 3;
+    int members[64];
+    MPI_Group world, some;
+    MPI_Comm comm;
+
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    for (int round = 0; round < 200; round++) {
+        int n = 0, is_in = 0;
+
+        for (int i = 0; i < size; i++) {
+            if (random_below(&state, 2)) {
+                members[n++] = i;
+                is_in |= i == rank;
+            }
+        }
+        OK(MPI_Group_incl(world, n, members, &some));
+        if (is_in) {
+            OK(MPI_Comm_create_group(MPI_COMM_WORLD, some, 0, &comm));
+            check_talk(comm, round);
+            OK(MPI_Comm_free(&comm));
+        }
+        OK(MPI_Group_free(&some));
+    }
+    OK(MPI_Group_free(&world));
+}
+
 /* Processes with different sets of ids in use agree nevertheless. */
 static void ids_differ(void)
 {
@@ -235,6 +265,7 @@ int main(int argc, char **argv)
     splits();
     split_types();
     creates();
+    groups_overlap();
     ids_differ();
     names_and_hints();
     misuse();
