@@ -46,6 +46,10 @@ int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out
     if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0) {
         p->n_processors = CPU_COUNT(&cpus);
     }
+    if (p->n_processors == 1) {
+        /* Bound to a core of its own, as the other ranks are to theirs. */
+        p->n_processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    }
     *out_progress = p;
     return 0;
 }
