@@ -139,6 +139,17 @@ static int64_t held(const struct fm_unexp *u)
     return u->kind == FM_WIRE_RTS || u->self ? 0 : (int64_t)u->len;
 }
 
+/* One came (+1) or went (-1): for the communicator and the process. */
+static void count(struct fm_channel *ch, const struct fm_unexp *u, int by)
+{
+    struct fm_comm *comm = comm_of(ch, u);
+
+    if (comm) {
+        comm->words->umq_len += (uint64_t)by;
+    }
+    fathom_level_add(&ch->match_words->umq_bytes, by * held(u));
+}
+
 int fm_unexp_keep(struct fm_channel *ch, struct fm_unexp *u)
 {
     int rc = fm_match_keep(ch->match, &u->u);
@@ -146,25 +157,11 @@ int fm_unexp_keep(struct fm_channel *ch, struct fm_unexp *u)
     if (FM_UNLIKELY(rc != 0)) {
         return rc;
     }
-#if FM_STATS
-    struct fm_comm *comm = comm_of(ch, u);
-
-    if (comm) {
-        comm->words->umq_len++;
-    }
-    fathom_level_add(&ch->match_words->umq_bytes, held(u));
-#endif
+    FM_STAT(count(ch, u, 1));
     return 0;
 }
 
 void fm_unexp_taken(struct fm_channel *ch, struct fm_unexp *u)
 {
-#if FM_STATS
-    struct fm_comm *comm = comm_of(ch, u);
-
-    if (comm) {
-        comm->words->umq_len--;
-    }
-    fathom_level_add(&ch->match_words->umq_bytes, -held(u));
-#endif
+    FM_STAT(count(ch, u, -1));
 }
