@@ -83,8 +83,8 @@ def run(command, env, limit):
 
 
 def chosen(ranks):
-    """FATHOM_TEST_RANKS narrows the numbers of ranks, where it leaves any."""
-    only = os.environ.get("FATHOM_TEST_RANKS")
+    """TEST_RANKS narrows the numbers of ranks, where it leaves any."""
+    only = os.environ.get("TEST_RANKS")
     return [n for n in ranks if n in only.split(",")] or ranks[:1] if only else ranks
 
 
