@@ -7,7 +7,7 @@
 
 static void *slot_new(struct fm_slots *slots)
 {
-    uint32_t number = slots->n_made;
+    uint32_t number = atomic_load_explicit(&slots->n_made, memory_order_relaxed);
     uint32_t c = number / FM_SLOTS_PER_CHUNK;
     char *chunk;
     struct fm_slot *slot;
@@ -24,10 +24,11 @@ static void *slot_new(struct fm_slots *slots)
         /* Pairs with the acquire load in fm_slots_find: the chunk is seen cleared. */
         atomic_store_explicit(&slots->chunks[c], chunk, memory_order_release);
     }
-    slots->n_made++;
     slot = (struct fm_slot *)(void *)(chunk + number % FM_SLOTS_PER_CHUNK * slots->slot_len);
     slot->number = number;
     slot->use = slots->first_use;
+    /* Pairs with the acquire load in fm_slots_at: the slot and its chunk are seen filled. */
+    atomic_store_explicit(&slots->n_made, number + 1, memory_order_release);
     return slot;
 }
 
@@ -95,7 +96,8 @@ void *fm_slots_at(const struct fm_slots *slots, uint32_t number)
 {
     char *chunk;
 
-    if (number >= slots->n_made) {
+    /* Pairs with the release store in slot_new. */
+    if (number >= atomic_load_explicit(&slots->n_made, memory_order_acquire)) {
         return NULL;
     }
     chunk = atomic_load_explicit(&slots->chunks[number / FM_SLOTS_PER_CHUNK], memory_order_acquire);
@@ -115,5 +117,6 @@ void fm_slots_finish(struct fm_slots *slots)
         free(chunk);
     }
     slots->first_use = slots->last_use;
-    slots->n_made = slots->free_head = slots->n_live = 0;
+    atomic_store_explicit(&slots->n_made, 0, memory_order_relaxed); /* nobody reads any more */
+    slots->free_head = slots->n_live = 0;
 }

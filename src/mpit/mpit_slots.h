@@ -47,9 +47,9 @@ struct fm_slot {
 struct fm_slots {
     size_t slot_len;
     enum fm_slot_kind kind;
-    uint32_t n_made;    /* slots that were ever used */
-    uint32_t free_head; /* 1 + number of the first free one, 0: none */
-    uint32_t n_live;    /* taken and not dropped */
+    _Atomic uint32_t n_made; /* slots that were ever used; stored when the last one is filled */
+    uint32_t free_head;      /* 1 + number of the first free one, 0: none */
+    uint32_t n_live;         /* taken and not dropped */
     uint32_t last_use;  /* the highest use of any slot, and what new slots begin after, so that */
     uint32_t first_use; /* values stay unique over fm_slots_finish */
     _Atomic(char *) chunks[FM_SLOTS_CHUNKS];

@@ -30,6 +30,14 @@ static MPI_Count add(struct shape *s, MPI_Count a, MPI_Count b)
     return r;
 }
 
+static MPI_Count sub(struct shape *s, MPI_Count a, MPI_Count b)
+{
+    MPI_Count r;
+
+    s->is_overflow |= __builtin_sub_overflow(a, b, &r);
+    return r;
+}
+
 static MPI_Count mul(struct shape *s, MPI_Count a, MPI_Count b)
 {
     MPI_Count r;
@@ -173,13 +181,13 @@ static void shape_close(struct shape *s, struct fm_dtype *t)
     t->ext_size = s->ext_size;
     t->align = s->align;
     t->true_lb = s->true_lb;
-    t->true_extent = s->true_ub - s->true_lb;
+    t->true_extent = sub(s, s->true_ub, s->true_lb);
     t->has_markers = s->has_markers;
     t->elem = s->is_mixed ? NULL : s->elem;
     t->basic = t->elem ? t->elem->basic : FM_BASIC_NONE;
     if (s->has_markers) {
         t->lb = s->lb;
-        t->extent = s->ub - s->lb;
+        t->extent = sub(s, s->ub, s->lb);
         return;
     }
     t->lb = s->true_lb;
