@@ -95,12 +95,12 @@ int fm_pt2pt_check(const struct fm_pt2pt_args *a, struct fm_msg *m)
     if (FM_UNLIKELY(!m->dtype)) {
         return fm_raise_handle(FM_KIND_DTYPE, a->call, a->type, name_of(a, TYPE));
     }
-#if FM_CHECKS
-    rc = check_peer(a, m->comm, m->peer, m->tag);
-    if (FM_LIKELY(rc == MPI_SUCCESS)) {
-        rc = check_buffer(a, m);
+    if (FM_CHECKS) {
+        rc = check_peer(a, m->comm, m->peer, m->tag);
+        if (FM_LIKELY(rc == MPI_SUCCESS)) {
+            rc = check_buffer(a, m);
+        }
     }
-#endif
     return rc;
 }
 
@@ -108,14 +108,10 @@ int fm_pt2pt_check_peer(const char *call, MPI_Comm comm, int peer, int tag,
                         struct fm_comm **out_comm)
 {
     const struct fm_pt2pt_args a = {.call = call, .is_recv = true};
-    int rc = MPI_SUCCESS;
 
     *out_comm = fm_comm_get(comm);
     if (FM_UNLIKELY(!*out_comm)) {
         return fm_raise_handle(FM_KIND_COMM, call, comm, "comm");
     }
-#if FM_CHECKS
-    rc = check_peer(&a, *out_comm, peer, tag);
-#endif
-    return rc;
+    return FM_CHECKS ? check_peer(&a, *out_comm, peer, tag) : MPI_SUCCESS;
 }
