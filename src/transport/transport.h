@@ -12,6 +12,11 @@
  * fm_rkey) that may travel in a message; rma() reads or writes a peer's exposed memory and calls
  * back when that is done. A transport without has_rma leaves the engine to send fragments.
  *
+ * Nothing stays exposed when its request is over: memory that the program has freed and mapped
+ * anew is never reached through an old key. Keeping registrations is left to libfabric, whose
+ * providers that pin pages (verbs, efa, cxi) have a cache that watches the address space
+ * (FI_MR_CACHE_MONITOR); the others (tcp, shm, net) register in 0.1 us whatever the length.
+ *
  * Refusing. FM_AGAIN means: no room now, nothing was taken, poll() and come back.
  *
  * Who calls: one thread at a time (the library lock). Transports are opened through fm_ofi_open()

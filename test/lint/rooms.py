@@ -4,7 +4,7 @@ import os
 import re
 
 CORE = ['object', 'dtype', 'p2p', 'coll', 'comm', 'topo', 'rma', 'io', 'runtime']
-FROM_TRANSPORT = ['transport/transport.h', 'transport/memreg.h']
+FROM_TRANSPORT = ['transport/transport.h']
 
 # Room -> rooms (a folder under src) and single headers that it may include, beside its own.
 MATRIX = {

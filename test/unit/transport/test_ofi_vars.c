@@ -4,25 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/memreg.h"
 #include "transport/ofi/ofi.h"
 
 START_TEST(the_registry_takes_the_tables)
 {
     struct fm_ofi_words *w;
-    void *words;
 
     setenv("FATHOM_OFI_PROVIDER", "tcp;ofi_rxm", 1);
     setenv("FATHOM_OFI_MAX_SEND", "16384", 1);
     ck_assert_int_eq(fathom_mpit_add(&fm_ofi_vars, (void **)&w), 0);
-    ck_assert_int_eq(fathom_mpit_add(&fm_memreg_vars, &words), 0);
     ck_assert_int_eq(fathom_mpit_start(), 0);
     ck_assert_str_eq(w->provider, "tcp;ofi_rxm");
     ck_assert_str_eq(w->interface, "");
     ck_assert_uint_eq(w->max_send, 16384);
     ck_assert_uint_eq(w->n_recv_buffers, 64);
     ck_assert_uint_eq(w->use_rma, 1);
-    ck_assert_uint_eq(*(uint64_t *)words, 0);
     fathom_mpit_stop();
 }
 END_TEST
