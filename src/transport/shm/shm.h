@@ -115,7 +115,7 @@ struct fm_shm_address {
     uint32_t version;
     int32_t pid;
     int32_t fd;
-    int32_t reserved;
+    uint32_t pid_space; /* in which pid is told: low bits of the namespace's inode */
 };
 
 /* An endpoint. The first part is what a short send touches. */

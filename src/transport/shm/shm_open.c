@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -311,6 +312,14 @@ static void choose_barrier(struct fm_shm_transport *t, int n_local)
 
 /* ---- Peers ---------------------------------------------------------------------------------- */
 
+/* Containers may have process numbers of their own. 0: unknown. */
+static uint32_t own_pid_space(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
+}
+
 static int shm_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
 {
     struct fm_shm_transport *t = (struct fm_shm_transport *)tp;
@@ -320,7 +329,8 @@ static int shm_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
                                .base = (uintptr_t)t->header,
                                .version = FM_SHM_VERSION,
                                .pid = getpid(),
-                               .fd = t->fd};
+                               .fd = t->fd,
+                               .pid_space = own_pid_space()};
 
     memcpy(out_addr, &a, sizeof(a));
     *out_len = sizeof(a);
@@ -359,6 +369,9 @@ static int attach(struct fm_shm_transport *t, struct fm_shm_ep *ep)
     int fd = open_file(a);
     struct fm_shm_header *h;
 
+    if (fd < 0 && errno == ENOENT && a->pid_space && a->pid_space == own_pid_space()) {
+        return fm_fail(-FM_E_PEER, "process %d (pid %d) has ended", ep->ep.peer, a->pid);
+    }
     if (fd < 0) {
         return fm_fail(-FM_E_UNSUPPORTED,
                        "shared memory of process %d (pid %d) cannot be opened: %s", ep->ep.peer,

@@ -206,7 +206,9 @@ START_TEST(wrong_addresses_are_refused)
     bad.nonce++;
     ck_assert_int_eq(o->connect(side[0].tp, 1, &bad, len, &ep), -FM_E_UNSUPPORTED);
     bad = a;
-    bad.pid = 1 << 30;
+    bad.pid = 1 << 30; /* no process has such a number: it must have ended */
+    ck_assert_int_eq(o->connect(side[0].tp, 1, &bad, len, &ep), -FM_E_PEER);
+    bad.pid_space++; /* in another container it may live */
     ck_assert_int_eq(o->connect(side[0].tp, 1, &bad, len, &ep), -FM_E_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(fm_why(), "cannot be opened"));
     bad = a;
