@@ -117,10 +117,12 @@ class Job:
 
     def left(self):
         """What is left of it, after some time to die: processes and files."""
-        end = time.monotonic() + 5
-        while self.relatives() and time.monotonic() < end:
+        end = time.monotonic() + 10
+        files = litter() - self.before
+        while (self.relatives() or files) and time.monotonic() < end:
             select.select([], [], [], 0.01)
-        return [f'process {p}' for p in self.relatives()] + sorted(litter() - self.before)
+            files = (files & litter()) - in_use(files)
+        return [f'process {p}' for p in self.relatives()] + sorted(files)
 
     def close(self):
         if self.child.poll() is None:
@@ -132,7 +134,20 @@ class Job:
 def litter():
     """Files that could be ours; others of this machine come and go in these folders."""
     return {f'{d}/{n}' for d in ('/dev/shm', '/tmp', '/var/tmp')
-            for n in os.listdir(d) if re.match(r'fathom|fi_|ofi|mpi', n)}
+            for n in os.listdir(d) if re.match(r'fathom|fi_|ofi', n)}
+
+
+def in_use(files):
+    """Those of them that a living process has mapped: of a job that another test runs."""
+    used = set()
+    for name in os.listdir('/proc') if files else []:
+        try:
+            with open(f'/proc/{name}/maps') as f:
+                maps = f.read()
+        except OSError:
+            continue
+        used |= {file for file in files if file in maps}
+    return used
 
 
 class Test(unittest.TestCase):
