@@ -26,6 +26,8 @@
 
 /* A second Ctrl-C kills; what comes sooner is the same one, sent twice. */
 #define SECOND_INTERRUPT_NS UINT64_C(200000000)
+/* A rank that fails since a peer has gone may be heard of before the end of that peer is. */
+#define BLAME_GRACE_NS UINT64_C(500000000)
 /* After an interrupt ranks may tidy up for so long once one of them has gone. */
 #define INTERRUPT_GRACE_S 2.0
 
@@ -46,6 +48,7 @@ struct watch {
     uint64_t start_ns;
     uint64_t kill_at_ns;      /* 0: not set */
     uint64_t interrupt_at_ns; /* first SIGINT or SIGTERM */
+    uint64_t blame_at_ns;     /* until then a rank that names a peer waits for that peer's end */
     uint64_t forwarded;       /* bit per signal number */
 };
 
@@ -148,7 +151,8 @@ static void ask_verdict(struct watch *w, int rank, struct fm_verdict *out_verdic
     struct fm_rank_end end = {.wait_status = w->job->ranks[rank].wait_status};
 
     end.phase = (enum fm_place_phase)atomic_load(&slot->phase);
-    end.is_aborted = atomic_load_explicit(&slot->aborted, memory_order_acquire) != 0;
+    end.is_aborted =
+        atomic_load_explicit(&slot->aborted, memory_order_acquire) != FM_PLACE_NO_ABORT;
     end.abort_status = slot->abort_status;
     if (end.phase == FM_PLACE_STARTED && !end.is_aborted) {
         uint32_t none = 0;
@@ -188,24 +192,53 @@ static void judge(struct watch *w, int rank)
     }
 }
 
-/* The rank whose end explains the others: one killed by a signal, else the first. */
+/* How much the end of a rank, or its wish to end the job, explains; 0: nothing to judge. */
+static int weight(const struct watch *w, int rank)
+{
+    const struct fm_rank *r = &w->job->ranks[rank];
+    /* Acquire: pairs with own_abort() of the rank. */
+    uint32_t wish =
+        atomic_load_explicit(&fm_keytable_slot(w->job->table, rank)->aborted, memory_order_acquire);
+
+    if (r->pid == 0 || r->is_judged || (!r->is_ended && wish == FM_PLACE_NO_ABORT)) {
+        return 0;
+    }
+    if (wish == FM_PLACE_ABORT_BY_PEER) {
+        return 1;
+    }
+    return wish == FM_PLACE_NO_ABORT && WIFSIGNALED(r->wait_status) ? 3 : 2;
+}
+
+/* May a rank be judged that only names another? Not while that other may still be heard of. */
+static bool is_blame_due(struct watch *w)
+{
+    uint64_t now = fm_now_ns();
+
+    if (w->is_ending || w->n_alive == 0) {
+        return true;
+    }
+    if (!w->blame_at_ns) {
+        w->blame_at_ns = now + BLAME_GRACE_NS;
+    }
+    return now >= w->blame_at_ns;
+}
+
+/* The rank whose end explains the others: one killed by a signal, else the first of those that do
+   not only name another. -1: none. */
 static int first_cause(struct watch *w)
 {
     int best = -1;
+    int best_weight = 0;
 
     for (int r = 0; r < w->job->n_ranks; r++) {
-        struct fm_rank *rank = &w->job->ranks[r];
-        bool wants_end = atomic_load(&fm_keytable_slot(w->job->table, r)->aborted) != 0;
+        int own = weight(w, r);
 
-        if (rank->pid == 0 || rank->is_judged || (!rank->is_ended && !wants_end)) {
-            continue;
+        if (own > best_weight) {
+            best = r;
+            best_weight = own;
         }
-        if (rank->is_ended && WIFSIGNALED(rank->wait_status) && !wants_end) {
-            return r;
-        }
-        best = best < 0 ? r : best;
     }
-    return best;
+    return best_weight == 1 && !is_blame_due(w) ? -1 : best;
 }
 
 static void note_end(struct watch *w, pid_t pid, int wait_status)
@@ -219,12 +252,21 @@ static void note_end(struct watch *w, pid_t pid, int wait_status)
         rank->is_ended = true;
         rank->wait_status = wait_status;
         w->n_alive--;
-        /* Release: pairs with own_is_gone() of the ranks. */
-        atomic_store_explicit(&fm_keytable_slot(w->job->table, r)->is_gone, 1,
-                              memory_order_release);
-        fm_keytable_notify(w->job->table);
         return;
     }
+}
+
+/* Tell the ranks who has ended. What they do then must not be taken for the cause of it. */
+static void publish_ends(struct watch *w)
+{
+    for (int r = 0; r < w->job->n_ranks; r++) {
+        if (w->job->ranks[r].is_ended) {
+            /* Release: pairs with own_is_gone() of the ranks. */
+            atomic_store_explicit(&fm_keytable_slot(w->job->table, r)->is_gone, 1,
+                                  memory_order_release);
+        }
+    }
+    fm_keytable_notify(w->job->table);
 }
 
 /* A rank left without MPI_Init when nobody was in MPI, and somebody is now. */
@@ -250,6 +292,7 @@ static void reap(struct watch *w)
     while ((rank = first_cause(w)) >= 0) {
         judge(w, rank);
     }
+    publish_ends(w);
     judge_early_leaver(w);
 }
 
@@ -300,11 +343,13 @@ static void take_signals(struct watch *w)
 static int wait_ms(const struct watch *w)
 {
     int ms = fm_output_wait_ms(w->output);
-    uint64_t due = w->kill_at_ns;
+    uint64_t due = w->kill_at_ns ? w->kill_at_ns : w->blame_at_ns;
     uint64_t now;
 
     if (w->job->opts->timeout_s > 0 && !w->is_ending) {
-        due = w->start_ns + (uint64_t)(w->job->opts->timeout_s * NS_PER_S);
+        uint64_t limit = w->start_ns + (uint64_t)(w->job->opts->timeout_s * NS_PER_S);
+
+        due = due && due < limit ? due : limit;
     }
     if (due) {
         uint64_t left_ms;
@@ -325,6 +370,10 @@ static void look_at_clock(struct watch *w)
     if (w->kill_at_ns && now >= w->kill_at_ns) {
         w->kill_at_ns = 0;
         signal_ranks(w, SIGKILL);
+    }
+    if (w->blame_at_ns && now >= w->blame_at_ns) {
+        reap(w);
+        w->blame_at_ns = 0;
     }
     if (timeout_s > 0 && !w->is_ending && now - w->start_ns >= (uint64_t)(timeout_s * NS_PER_S)) {
         fprintf(stderr, "mpiexec: the job has run for %g s, which is its limit; ending %d rank%s\n",

@@ -35,6 +35,13 @@ enum fm_place_phase {
     FM_PLACE_FINALIZED
 };
 
+/* Why a rank wants the job to end. */
+enum fm_place_abort {
+    FM_PLACE_NO_ABORT = 0,
+    FM_PLACE_ABORT,         /* MPI_Abort or a fatal error */
+    FM_PLACE_ABORT_BY_PEER, /* a fatal error because another rank has gone: that one is the cause */
+};
+
 /* One published value. */
 struct fm_keytable_entry {
     char key[FM_KEYTABLE_KEY_LEN];
@@ -52,7 +59,7 @@ struct fm_keytable_slot {
     /* Written by the rank. */
     _Atomic int32_t claim;    /* the process that speaks MPI in this place; 0: none yet */
     _Atomic uint32_t phase;   /* enum fm_place_phase */
-    _Atomic uint32_t aborted; /* MPI_Abort or a fatal error: status and text are set */
+    _Atomic uint32_t aborted; /* enum fm_place_abort; not NONE: status and text are set */
     int32_t abort_status;
     char abort_text[FM_KEYTABLE_TEXT_LEN];
     _Atomic uint32_t n_entries; /* published ones; release after, acquire before reading them */

@@ -143,7 +143,7 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
              c->name[0] != '\0' ? c->name : "a communicator without name", errorcode);
     fm_log_error("%s", text);
     /* All processes of the job end, not those of comm alone, as 9.7 allows. */
-    fm_runtime_abort(errorcode, text);
+    fm_runtime_abort(errorcode, text, false);
 }
 FM_ALIAS(Abort)
 

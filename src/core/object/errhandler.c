@@ -100,10 +100,10 @@ int fm_errhandler_set(void *object, struct fm_errhandler *eh)
     return 0;
 }
 
-static _Noreturn void end_job(void)
+static _Noreturn void end_job(int code)
 {
     if (fm_root.abort) {
-        fm_root.abort(EXIT_STATUS);
+        fm_root.abort(EXIT_STATUS, fm_error_class(code) == MPI_ERR_PROC_ABORTED);
     }
     exit(EXIT_STATUS);
 }
@@ -132,7 +132,7 @@ static _Noreturn void die(const char *call, int code, const char *reason)
     }
     written = write(STDERR_FILENO, text, (size_t)at);
     (void)written; /* nobody is left to be told */
-    end_job();
+    end_job(code);
 }
 
 static void call_user(const struct fm_errhandler *eh, void *object, int code)

@@ -57,8 +57,9 @@ struct fm_root {
     struct fm_lock lock; /* the library lock: on at MPI_THREAD_MULTIPLE only */
     enum fm_phase phase;
     int rank, size; /* in MPI_COMM_WORLD; -1, 0 before MPI_Init */
-    /* End the job with this status, installed by the runtime; does not return. NULL: exit(). */
-    void (*abort)(int exit_status);
+    /* End the job with this status, installed by the runtime; does not return. NULL: exit().
+       is_by_peer: since another process has gone, which is what the user wants to know of. */
+    void (*abort)(int exit_status, bool is_by_peer);
     /* The MPI function that the user is in, "MPI_Send"; set on entry, for those who wait. */
     const char *call;
     /* A communicator was made (words and members set), or is about to go: the engine keeps count of

@@ -42,8 +42,9 @@ struct fm_pm_ops {
     /* MPI_Init is done / MPI_Finalize is done: leaving before the latter is a failure. */
     int (*started)(struct fm_pm *pm);
     int (*finished)(struct fm_pm *pm);
-    /* Tell the launcher to end the job with this exit status; the caller then exits. */
-    void (*abort)(struct fm_pm *pm, int exit_status, const char *text);
+    /* Tell the launcher to end the job with this exit status; the caller then exits. is_by_peer: only
+       since a peer has gone, whose end says more than ours. */
+    void (*abort)(struct fm_pm *pm, int exit_status, const char *text, bool is_by_peer);
     void (*close)(struct fm_pm *pm);
 };
 

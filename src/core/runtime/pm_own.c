@@ -260,14 +260,16 @@ static int own_finished(struct fm_pm *pm)
     return 0;
 }
 
-static void own_abort(struct fm_pm *pm, int exit_status, const char *text)
+static void own_abort(struct fm_pm *pm, int exit_status, const char *text, bool is_by_peer)
 {
     struct own *o = fm_container_of(pm, struct own, pm);
 
     o->slot->abort_status = exit_status;
     snprintf(o->slot->abort_text, sizeof(o->slot->abort_text), "%s", text ? text : "");
     /* Release: pairs with the launcher's look after the signal. */
-    atomic_store_explicit(&o->slot->aborted, 1, memory_order_release);
+    atomic_store_explicit(&o->slot->aborted,
+                          is_by_peer ? FM_PLACE_ABORT_BY_PEER : FM_PLACE_ABORT,
+                          memory_order_release);
     fm_keytable_notify(o->table);
     kill(o->table->launcher, SIGCHLD);
 }

@@ -219,7 +219,7 @@ static int pmi1_finished(struct fm_pm *pm)
     return ask(p, "finalize_ack");
 }
 
-static void pmi1_abort(struct fm_pm *pm, int exit_status, const char *text)
+static void pmi1_abort(struct fm_pm *pm, int exit_status, const char *text, bool is_by_peer)
 {
     struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
 

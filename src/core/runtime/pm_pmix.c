@@ -177,7 +177,7 @@ static int pmix_finished(struct fm_pm *pm)
     return rc == PMIX_SUCCESS ? 0 : refused(p, "end", rc);
 }
 
-static void pmix_abort(struct fm_pm *pm, int exit_status, const char *text)
+static void pmix_abort(struct fm_pm *pm, int exit_status, const char *text, bool is_by_peer)
 {
     struct pmix *p = fm_container_of(pm, struct pmix, pm);
 

@@ -77,7 +77,7 @@ static bool single_is_gone(struct fm_pm *pm, int rank)
     return false;
 }
 
-static void single_abort(struct fm_pm *pm, int exit_status, const char *text)
+static void single_abort(struct fm_pm *pm, int exit_status, const char *text, bool is_by_peer)
 {
 }
 

@@ -43,9 +43,9 @@ void fm_runtime_leave(bool is_locked)
     pthread_mutex_unlock(&init_mutex);
 }
 
-static void end_job(int exit_status)
+static void end_job(int exit_status, bool is_by_peer)
 {
-    fm_runtime_abort(exit_status, "");
+    fm_runtime_abort(exit_status, "", is_by_peer);
 }
 
 /* What the page says of us, for those who look from outside. */
@@ -369,13 +369,13 @@ int fm_runtime_finish(void)
     return 0;
 }
 
-void fm_runtime_abort(int exit_status, const char *text)
+void fm_runtime_abort(int exit_status, const char *text, bool is_by_peer)
 {
     struct fm_pm *pm = fm_runtime.pm;
 
     fflush(stdout);
     if (pm) {
-        pm->ops->abort(pm, exit_status, text);
+        pm->ops->abort(pm, exit_status, text, is_by_peer);
     }
     /* Never 0: the job has failed, whatever the low 8 bits of the code say. */
     _exit((exit_status & 0xff) != 0 ? exit_status & 0xff : 1);

@@ -61,5 +61,5 @@ int fm_runtime_ground_comm(struct fm_comm **out_comm);
 int fm_runtime_init(int required, int *out_provided);
 /* MPI_Finalize. */
 int fm_runtime_finish(void);
-/* MPI_Abort and fatal errors: end the job. Does not return. */
-_Noreturn void fm_runtime_abort(int exit_status, const char *text);
+/* MPI_Abort and fatal errors: end the job. is_by_peer: since a peer has gone. Does not return. */
+_Noreturn void fm_runtime_abort(int exit_status, const char *text, bool is_by_peer);

@@ -234,7 +234,7 @@ END_TEST
 
 static int aborts(struct fm_pm *pm)
 {
-    pm->ops->abort(pm, 42, "enough");
+    pm->ops->abort(pm, 42, "enough", false);
     return 0;
 }
 
@@ -243,7 +243,7 @@ START_TEST(abort_reaches_the_launcher)
     struct fm_keytable_slot *slot = fm_keytable_slot(table, 1);
 
     ck_assert_int_eq(end_of(start_rank(1, aborts)), 0);
-    ck_assert_uint_eq(atomic_load(&slot->aborted), 1);
+    ck_assert_uint_eq(atomic_load(&slot->aborted), FM_PLACE_ABORT);
     ck_assert_int_eq(slot->abort_status, 42);
     ck_assert_str_eq(slot->abort_text, "enough");
 }
