@@ -363,11 +363,11 @@ int fm_bsend(const struct fm_msg *m, MPI_Count len)
     struct segment *s;
     int rc;
 
-    FM_STAT(ch->words->n_buffered_sent++);
     if (!b) {
         return fm_fail(MPI_ERR_BUFFER, "no buffer is attached: call MPI_Buffer_attach first");
     }
     if (fm_send_at_once(m, len)) {
+        FM_STAT(ch->words->n_buffered_sent++);
         return 0;
     }
     s = take(b, (size_t)len);
@@ -375,10 +375,13 @@ int fm_bsend(const struct fm_msg *m, MPI_Count len)
         return no_room(b, len);
     }
     fm_pack_all(s + 1, m->buf, m->count, m->dtype);
+    FM_STAT(ch->words->n_packed_sent += !m->dtype->is_contig);
+    FM_STAT(ch->words->packed_sent_bytes += m->dtype->is_contig ? 0 : (uint64_t)len);
     s->seq = ++b->last_seq;
     fm_list_push(&b->active, &s->active);
     FM_STAT(fathom_level_add(&ch->words->bsend_bytes, (int64_t)s->len));
     rc = send_copy(m, len, s);
+    FM_STAT(ch->words->n_buffered_sent += rc == 0);
     if (rc != 0) {
         give_back(s);
     }

@@ -34,6 +34,7 @@ struct fm_send_req {
     bool is_cancelling; /* asked the receiver to forget it */
     bool is_exposed;
     bool is_counted; /* in peer->n_rts */
+    bool is_held;    /* found too many RTS unanswered */
     uint64_t start_ns;
     struct fm_mem mem;
     /* Fragments, after CTS. */

@@ -101,7 +101,8 @@ static const struct fathom_pvar pvars[] = {
      .unit = "steps",
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = AT(n_steps),
-     .desc = "Queues whose key was compared in all searches; many more than match_attempts means "
+     .desc = "Queues looked at in all searches, an empty chain as one; many more than "
+             "match_attempts means "
              "that the tables are too small."},
     {.name = "match_posted_hits",
      .klass = FATHOM_COUNTER,
@@ -120,9 +121,9 @@ static const struct fathom_pvar pvars[] = {
      .desc = "Receives with MPI_ANY_SOURCE or MPI_ANY_TAG."},
     {.name = "match_probes",
      .klass = FATHOM_COUNTER,
-     .unit = "probes",
+     .unit = "calls",
      .at = AT(n_probes),
-     .desc = "Looks for a waiting message that left it in place."},
+     .desc = "Calls of MPI_Probe and its kin."},
     {.name = "match_rehashes",
      .klass = FATHOM_COUNTER,
      .unit = "times",
@@ -722,7 +723,6 @@ struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match
 
 struct fm_unexpected *fm_match_probe(struct fm_match *m, const struct fm_match_key *key)
 {
-    FM_STAT(m->words->n_probes++);
     return search(m, key);
 }
 

@@ -157,13 +157,13 @@ static const struct fathom_pvar pvars[] = {
      .desc = "Sends to MPI_PROC_NULL."},
     {.name = "p2p_packed_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(n_packed_sent), .category = "protocol",
-     .desc = "Messages sent from a buffer that is not one run of bytes."},
+     .desc = "Messages gathered from a buffer that is not one run of bytes."},
     {.name = "p2p_packed_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
      WORD(packed_sent_bytes), .category = "protocol",
      .desc = "Bytes gathered from buffers that are not one run."},
     {.name = "p2p_unpacked_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(n_unpacked_recvd), .category = "protocol",
-     .desc = "Messages received into a buffer that is not one run of bytes."},
+     .desc = "Messages scattered into a buffer that is not one run of bytes."},
     {.name = "p2p_unpacked_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
      WORD(unpacked_recvd_bytes), .category = "protocol",
      .desc = "Bytes scattered into buffers that are not one run."},
@@ -274,7 +274,7 @@ static const struct fathom_pvar pvars[] = {
      .desc = "Most long messages that were on their way in pieces at one time."},
     {.name = "p2p_refused", .unit = "packets", .klass = FATHOM_COUNTER, .at = WORD(n_refused),
      .category = "flow",
-     .desc = "Times that the transport had no room for a packet."},
+     .desc = "Times that the transport had no room for a packet or a transfer."},
     {.name = "p2p_queued", .unit = "messages", .klass = FATHOM_COUNTER, .at = WORD(n_queued),
      .category = "flow",
      .desc = "Messages that had to wait for room before their first packet left."},
@@ -284,7 +284,7 @@ static const struct fathom_pvar pvars[] = {
              "memory left."},
     {.name = "p2p_rts_stalls", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(n_rts_stalls), .category = "flow",
-     .desc = "Times that a message was held back because too many are unanswered."},
+     .desc = "Messages that were held back because too many before them are unanswered."},
     {.name = "p2p_credits_sent", .unit = "packets", .klass = FATHOM_COUNTER, .at =
      WORD(n_credits_sent), .category = "flow",
      .desc = "Packets sent only to give back unexpected memory to a sender."},

@@ -71,11 +71,25 @@ struct fm_p2p_words {
     uint64_t on_eager, on_rts, on_data_start, on_data_done, on_flow, on_peer, on_peer_failed;
 };
 
+/* Kinds of calls that wait. */
+enum fm_wait_kind {
+    FM_WAIT_SEND,
+    FM_WAIT_RECV,
+    FM_WAIT_SENDRECV,
+    FM_WAIT_PROBE,
+    FM_WAIT_WAIT, /* MPI_Wait and its kin */
+    FM_WAIT_COLL,
+    FM_WAIT_COMM, /* making communicators */
+    FM_WAIT_OTHER,
+    FM_WAIT_KINDS
+};
+
 struct fm_progress_words {
     uint64_t n_polls, n_empty_polls, n_events; /* rounds over the transports; things done in them */
     uint64_t n_waits, n_slow_waits;            /* calls that waited; that had to leave the spin */
     uint64_t n_yields, n_sleeps, n_wakes;
     uint64_t slept_ns, blocked_ns;     /* of the slow waits only */
+    uint64_t kind_ns[FM_WAIT_KINDS];   /* blocked_ns by kind of call */
     uint64_t wait_times[FM_HIST_BINS]; /* of the slow waits, ns */
     struct fathom_level hooks;
     uint64_t n_hook_calls, n_hook_events;

@@ -200,6 +200,7 @@ static int answer_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_ou
         fm_peer_unwait(ch, peer, out);
         fm_pool_put(&ch->blocks, a);
     }
+    FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
     return rc;
 }
 
@@ -223,7 +224,6 @@ FM_COLD static int answer_later(struct fm_channel *ch, struct fm_peer *peer, con
     a->len = len;
     memcpy(a->head, head, len);
     fm_peer_wait(ch, peer, &a->out, FM_QUEUE_ANSWERS);
-    FM_STAT(ch->words->n_refused++);
     return 0;
 }
 
@@ -244,6 +244,7 @@ int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size
         return 0;
     }
     if (rc == FM_AGAIN) {
+        FM_STAT(ch->words->n_refused++);
         return answer_later(ch, peer, head, len);
     }
     fm_peer_fail(ch, peer->proc, fm_why());

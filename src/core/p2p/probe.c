@@ -25,9 +25,11 @@ static bool look(void *ctx)
 {
     struct search *s = ctx;
     struct fm_channel *ch = s->comm->ch;
-    struct fm_unexpected *x =
-        s->takes_out ? fm_match_receive(ch->match, &s->key) : fm_match_probe(ch->match, &s->key);
+    struct fm_unexpected *x = fm_match_probe(ch->match, &s->key);
 
+    if (x && s->takes_out) { /* only now: a look that finds nothing is no receive */
+        x = fm_match_receive(ch->match, &s->key);
+    }
     s->found = x ? fm_container_of(x, struct fm_unexp, u) : NULL;
     if (s->found && s->takes_out) {
         fm_unexp_taken(ch, s->found);

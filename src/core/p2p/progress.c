@@ -336,6 +336,8 @@ FM_COLD static int wait_slowly(struct fm_channel *ch, const struct until *u)
     uint64_t ns;
     int rc;
 
+    enum fm_wait_kind kind = fm_progress_kind(fm_root.call); /* now: others call meanwhile */
+
     note_blocked(ch, u->about, t0);
     FM_STAT(w->n_slow_waits++);
     FM_STAT(w->state = FM_PROGRESS_YIELD);
@@ -343,6 +345,7 @@ FM_COLD static int wait_slowly(struct fm_channel *ch, const struct until *u)
     ns = fm_now_ns() - t0;
     FM_STAT(w->state = FM_PROGRESS_OUTSIDE);
     FM_STAT(w->blocked_ns += ns);
+    FM_STAT(w->kind_ns[kind] += ns);
     FM_STAT(w->wait_times[fm_hist_bin(ns)]++);
     note_free(ch);
     return rc;
@@ -361,13 +364,15 @@ static uint64_t spin_ns(const struct fm_channel *ch)
 
 FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
 {
+    struct fm_progress_words *w = ch->progress->words;
     uint64_t end_ns = 0;
 
-    FM_STAT(ch->progress->words->n_waits++);
+    FM_STAT(w->n_waits++);
     for (unsigned k = 1;; k++) {
         int n;
 
         if (u->fn(u->ctx)) {
+            FM_STAT(w->state = FM_PROGRESS_OUTSIDE);
             return 0;
         }
         n = fm_progress(ch);
@@ -381,6 +386,7 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
             uint64_t now = fm_now_ns();
 
             end_ns = end_ns ? end_ns : now + spin_ns(ch);
+            FM_STAT(w->state = FM_PROGRESS_SPIN);
             if (now >= end_ns) {
                 return wait_slowly(ch, u);
             }

@@ -10,5 +10,8 @@ int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out
 /* NULL is fine. */
 void fm_progress_destroy(struct fm_progress *p);
 
+/* The kind of a call by its name ("MPI_Send"); NULL is fine. */
+FM_COLD enum fm_wait_kind fm_progress_kind(const char *call);
+
 /* The process went to sleep, or woke after `ns`. */
 FM_COLD void fm_progress_emit(const struct fm_progress_words *words, bool has_woken, uint64_t ns);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The variables and events of waiting, as rows over struct fm_progress_words. */
+#include <string.h>
+
 #include "core/p2p/channel.h"
 #include "core/p2p/progress_state.h"
 
@@ -46,6 +48,11 @@ static const struct fathom_cvar cvars[] = {
      .category = "progress"},
 };
 
+#define KIND(thing, kind, text)                                                                    \
+    {.name = "progress_blocked_" thing, .unit = "ns", .klass = FATHOM_TIMER,                       \
+     .at = WORD(kind_ns[kind]), .category = "progress",                                            \
+     .desc = "Of progress_time_blocked, the time in " text "."}
+
 static const struct fathom_pvar pvars[] = {
     {.name = "progress_polls", .unit = "polls", .klass = FATHOM_COUNTER, .at = WORD(n_polls),
      .category = "progress",
@@ -74,6 +81,14 @@ static const struct fathom_pvar pvars[] = {
     {.name = "progress_time_blocked", .unit = "ns", .klass = FATHOM_TIMER, .at =
      WORD(blocked_ns), .category = "progress",
      .desc = "Time in slow waits, sleep included."},
+    KIND("send", FM_WAIT_SEND, "MPI_Send and its kin"),
+    KIND("recv", FM_WAIT_RECV, "MPI_Recv and MPI_Mrecv"),
+    KIND("sendrecv", FM_WAIT_SENDRECV, "MPI_Sendrecv and MPI_Sendrecv_replace"),
+    KIND("probe", FM_WAIT_PROBE, "MPI_Probe and MPI_Mprobe"),
+    KIND("wait", FM_WAIT_WAIT, "MPI_Wait and its kin"),
+    KIND("coll", FM_WAIT_COLL, "blocking collectives"),
+    KIND("comm", FM_WAIT_COMM, "calls that make or end communicators"),
+    KIND("other", FM_WAIT_OTHER, "all other calls, MPI_Init and MPI_Finalize among them"),
     {.name = "progress_hooks", .unit = "hooks", .klass = FATHOM_LEVEL, .at = WORD(hooks),
      .category = "progress", .is_level = true,
      .desc = "Schedules and others that are called in every round."},
@@ -126,6 +141,31 @@ const struct fathom_table fm_progress_vars = {
     .categories = categories,
     .n_categories = FM_ARRAY_LEN(categories),
 };
+
+enum fm_wait_kind fm_progress_kind(const char *call)
+{
+    /* Beginnings of names; the first that fits counts. */
+    static const struct {
+        const char *begin;
+        enum fm_wait_kind kind;
+    } kinds[] = {
+        {"Sendrecv", FM_WAIT_SENDRECV}, {"Send", FM_WAIT_SEND},       {"Ssend", FM_WAIT_SEND},
+        {"Rsend", FM_WAIT_SEND},        {"Bsend", FM_WAIT_SEND},      {"Recv", FM_WAIT_RECV},
+        {"Mrecv", FM_WAIT_RECV},        {"Probe", FM_WAIT_PROBE},     {"Mprobe", FM_WAIT_PROBE},
+        {"Wait", FM_WAIT_WAIT},         {"Barrier", FM_WAIT_COLL},    {"Bcast", FM_WAIT_COLL},
+        {"Gather", FM_WAIT_COLL},       {"Scatter", FM_WAIT_COLL},    {"Allgather", FM_WAIT_COLL},
+        {"Alltoall", FM_WAIT_COLL},     {"Reduce", FM_WAIT_COLL},     {"Allreduce", FM_WAIT_COLL},
+        {"Scan", FM_WAIT_COLL},         {"Exscan", FM_WAIT_COLL},     {"Neighbor_", FM_WAIT_COLL},
+        {"Comm_", FM_WAIT_COMM},        {"Intercomm_", FM_WAIT_COMM},
+    };
+
+    for (size_t k = 0; call && strncmp(call, "MPI_", 4) == 0 && k < FM_ARRAY_LEN(kinds); k++) {
+        if (strncmp(call + 4, kinds[k].begin, strlen(kinds[k].begin)) == 0) {
+            return kinds[k].kind;
+        }
+    }
+    return FM_WAIT_OTHER;
+}
 
 void fm_progress_emit(const struct fm_progress_words *words, bool has_woken, uint64_t ns)
 {

@@ -96,9 +96,10 @@ static void rndv_abort(struct fm_channel *ch, struct fm_send_req *s)
     }
 }
 
-FM_COLD static int hold_back(struct fm_channel *ch, const struct fm_send_req *s)
+FM_COLD static int hold_back(struct fm_channel *ch, struct fm_send_req *s)
 {
-    FM_STAT(ch->words->n_rts_stalls++);
+    FM_STAT(ch->words->n_rts_stalls += !s->is_held);
+    s->is_held = true;
     return FM_AGAIN;
 }
 

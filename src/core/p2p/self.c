@@ -6,6 +6,12 @@
  */
 #include "core/p2p/engine.h"
 
+static void count_packed(struct fm_channel *ch, uint64_t len)
+{
+    ch->words->n_packed_sent++;
+    ch->words->packed_sent_bytes += len;
+}
+
 /* From buffer to buffer, as much as the receive takes; both are complete then. */
 static void hand_over(struct fm_channel *ch, struct fm_recv_req *r, struct fm_send_req *s)
 {
@@ -13,6 +19,9 @@ static void hand_over(struct fm_channel *ch, struct fm_recv_req *r, struct fm_se
     if (r->want > 0 && s->msg.dtype->is_contig) {
         fm_recv_place(ch, r, (char *)s->msg.buf + s->msg.dtype->true_lb, (size_t)r->want);
     } else if (r->want > 0) {
+        FM_STAT(count_packed(ch, (uint64_t)r->want));
+        FM_STAT(ch->words->n_unpacked_recvd += !r->msg.dtype->is_contig);
+        FM_STAT(ch->words->unpacked_recvd_bytes += r->msg.dtype->is_contig ? 0 : (uint64_t)r->want);
         fm_copy_typed(r->msg.buf, r->msg.count, r->msg.dtype, s->msg.buf, s->msg.count,
                       s->msg.dtype);
     }
@@ -54,6 +63,7 @@ static int keep(struct fm_channel *ch, struct fm_send_req *s, const struct fm_ma
     if (is_copied) {
         fm_pack_begin(&pack, s->msg.buf, s->msg.count, s->msg.dtype);
         fm_unexp_fill_typed(u, &pack);
+        FM_STAT(if (!s->msg.dtype->is_contig) count_packed(ch, (uint64_t)s->len));
     }
     rc = fm_unexp_keep(ch, u);
     if (rc != 0) {

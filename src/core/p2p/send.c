@@ -66,7 +66,14 @@ bool fm_send_at_once(const struct fm_msg *m, MPI_Count len)
     struct fm_channel *ch = m->comm->ch;
     struct fm_peer *peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
 
-    return is_short(peer, m, (uint64_t)len) && send_short(ch, peer, m, (uint64_t)len) == 0;
+    int rc;
+
+    if (!is_short(peer, m, (uint64_t)len)) {
+        return false;
+    }
+    rc = send_short(ch, peer, m, (uint64_t)len);
+    FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
+    return rc == 0;
 }
 
 /* ---- requests ---- */
@@ -255,6 +262,7 @@ int fm_send_start(struct fm_send_req *s)
 
     s->peer = NULL;
     s->proto = NULL;
+    s->is_held = false;
     FM_STAT(ch->words->n_sync_sent += s->mode == FM_SEND_SYNC);
     if (FM_UNLIKELY(s->mode == FM_SEND_BUFFERED)) {
         return start_buffered(s);
@@ -285,9 +293,11 @@ static int send_start(struct fm_request *r)
     struct fm_send_req *s = (struct fm_send_req *)r;
 
     if (s->msg.peer == MPI_PROC_NULL) {
+        FM_STAT(s->msg.comm->ch->words->n_null_sent++);
         fm_request_complete(r);
         return 0;
     }
+    FM_STAT(s->msg.comm->ch->words->n_ready_sent += s->mode == FM_SEND_READY);
     return fm_send_start(s);
 }
 
@@ -360,7 +370,7 @@ int fm_send_init(const struct fm_msg *m, enum fm_send_mode mode, struct fm_reque
     if (FM_UNLIKELY(len < 0)) {
         return too_long(m);
     }
-    s = fm_send_req_new(m, mode == FM_SEND_READY ? FM_SEND_STANDARD : mode, len);
+    s = fm_send_req_new(m, mode, len);
     if (!s) {
         return -FM_E_NOMEM;
     }

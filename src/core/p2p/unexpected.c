@@ -33,6 +33,25 @@ static void walk_on(struct walk *w)
     w->next = w->next->next;
 }
 
+/* Of the pool's blocks only these: answers that wait for room lie in some, too. */
+static void count_blocks(struct fm_channel *ch, int64_t by)
+{
+    fathom_level_add(&ch->words->unexpected_bytes, by * FM_BLOCK_LEN);
+}
+
+static void give_back(struct fm_channel *ch, struct fm_unexp *u)
+{
+    struct fm_block *b = u->next;
+
+    while (b) {
+        struct fm_block *next = b->next;
+
+        fm_pool_put(&ch->blocks, b);
+        b = next;
+    }
+    fm_pool_put(&ch->blocks, u);
+}
+
 struct fm_unexp *fm_unexp_new(struct fm_channel *ch, size_t data_len)
 {
     struct fm_unexp *u = fm_pool_get(&ch->blocks);
@@ -48,29 +67,21 @@ struct fm_unexp *fm_unexp_new(struct fm_channel *ch, size_t data_len)
         struct fm_block *b = fm_pool_get(&ch->blocks);
 
         if (FM_UNLIKELY(!b)) {
-            fm_unexp_free(ch, u);
+            give_back(ch, u);
             return NULL;
         }
         b->next = NULL;
         *tail = b;
         tail = &b->next;
     }
-    FM_STAT(fathom_level_set(&ch->words->unexpected_bytes, ch->blocks.n_live * FM_BLOCK_LEN));
+    FM_STAT(count_blocks(ch, u->n_blocks));
     return u;
 }
 
 void fm_unexp_free(struct fm_channel *ch, struct fm_unexp *u)
 {
-    struct fm_block *b = u->next;
-
-    while (b) {
-        struct fm_block *next = b->next;
-
-        fm_pool_put(&ch->blocks, b);
-        b = next;
-    }
-    fm_pool_put(&ch->blocks, u);
-    FM_STAT(fathom_level_set(&ch->words->unexpected_bytes, ch->blocks.n_live * FM_BLOCK_LEN));
+    FM_STAT(count_blocks(ch, -(int64_t)u->n_blocks));
+    give_back(ch, u);
 }
 
 void fm_unexp_fill(struct fm_unexp *u, const void *data, size_t len)

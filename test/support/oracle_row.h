@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For unit tests: the word of a variable, found by its name in the table of its room, against what
+   the test has counted. */
+#pragma once
+
+#include <check.h>
+#include <fathom/mpit.h>
+#include <string.h>
+
+#include "support/oracle_log.h"
+
+static inline const struct fathom_pvar *oracle_row(const struct fathom_table *t, const char *name)
+{
+    for (int k = 0; k < t->n_pvars; k++) {
+        if (strcmp(t->pvars[k].name, name) == 0) {
+            return &t->pvars[k];
+        }
+    }
+    ck_abort_msg("no variable %s", name);
+    return NULL;
+}
+
+/* What a tool reads, with a handle since the beginning. */
+static inline uint64_t oracle_value(const struct fathom_table *t, const void *block,
+                                    const char *name, int item)
+{
+    const struct fathom_pvar *row = oracle_row(t, name);
+    const char *at = (const char *)block + row->at;
+    bool is_high = row->klass == FATHOM_HIGHWATERMARK;
+
+    return is_high ? ((const struct fathom_level *)at)->high : ((const uint64_t *)at)[item];
+}
+
+#define ORACLE_ROW(t, block, name, item, op, should)                                               \
+    do {                                                                                           \
+        uint64_t oracle_is = oracle_value(t, block, name, item);                                   \
+        uint64_t oracle_should = (uint64_t)(should);                                               \
+                                                                                                   \
+        oracle_log(name);                                                                          \
+        ck_assert_msg(oracle_is op oracle_should, "%s[%d] is %llu, must be %s %llu", name,         \
+                      (int)(item), (unsigned long long)oracle_is, #op,                             \
+                      (unsigned long long)oracle_should);                                          \
+    } while (0)
