@@ -228,7 +228,11 @@ static void sleep_now(const struct fm_channel *ch, struct sleep_set *set, uint64
     }
 }
 
-/* 0, or a failure of a transport. Whoever wakes us, or nobody: the caller polls again. */
+/* A sleep that was none. */
+#define VAIN_NS 20000
+
+/* 0, FM_AGAIN when it ended at once, or a failure of a transport. Whoever wakes us, or nobody: the
+   caller polls again. */
 static int sleep_once(struct fm_channel *ch)
 {
     struct fm_progress_words *w = ch->progress->words;
@@ -237,7 +241,7 @@ static int sleep_once(struct fm_channel *ch)
     int rc = ch->n_waiting ? FM_AGAIN : arm_all(ch, &set);
 
     if (rc != 0) {
-        return rc < 0 ? rc : 0;
+        return rc;
     }
     t0 = fm_now_ns();
     FM_STAT(w->state = FM_PROGRESS_SLEEP);
@@ -254,7 +258,7 @@ static int sleep_once(struct fm_channel *ch)
     if (FM_UNLIKELY(w->on_woke)) {
         fm_progress_emit(w, true, ns);
     }
-    return 0;
+    return ns < VAIN_NS ? FM_AGAIN : 0;
 }
 
 static void give_way(struct fm_channel *ch)
@@ -294,10 +298,32 @@ struct until {
     const struct fm_request *about; /* NULL: not a request */
 };
 
+/* So many vain attempts to sleep in a row, and we nap; a nap at most. */
+#define VAIN_SLEEPS 16
+#define MAX_NAP_US  500
+
+/*
+ * What waits to be sent has no wait object, and that of a provider may stay readable while nothing
+ * comes: then each sleep ends at once. Leave the processor to those we wait for all the same.
+ */
+static void nap(struct fm_channel *ch, uint64_t n_vain)
+{
+    uint64_t us = n_vain < MAX_NAP_US ? n_vain : MAX_NAP_US;
+    struct timespec t = {0, (long)us * 1000};
+    uint64_t t0 = fm_now_ns();
+
+    fm_lock_drop(ch->lock);
+    nanosleep(&t, NULL);
+    fm_lock_take(ch->lock);
+    FM_STAT(ch->progress->words->n_sleeps++);
+    FM_STAT(ch->progress->words->slept_ns += fm_now_ns() - t0);
+}
+
 static int slow_rounds(struct fm_channel *ch, const struct until *u)
 {
     struct fm_progress_words *w = ch->progress->words;
     uint64_t n_idle = 0;
+    uint64_t n_vain = 0;
 
     while (!u->fn(u->ctx)) {
         int n = fm_progress(ch);
@@ -309,7 +335,7 @@ static int slow_rounds(struct fm_channel *ch, const struct until *u)
             return fm_fail(-FM_E_INTERNAL, "%s", ch->why);
         }
         if (n > 0) {
-            n_idle = 0;
+            n_idle = n_vain = 0;
             continue;
         }
         if (n_idle++ < w->yield) {
@@ -324,6 +350,10 @@ static int slow_rounds(struct fm_channel *ch, const struct until *u)
         n = sleep_once(ch);
         if (n < 0) {
             return n;
+        }
+        n_vain = n == FM_AGAIN ? n_vain + 1 : 0;
+        if (n_vain > VAIN_SLEEPS) {
+            nap(ch, n_vain - VAIN_SLEEPS);
         }
     }
     return 0;
