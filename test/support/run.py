@@ -4,7 +4,7 @@
 
     run.py [--ranks 1,2,4] [--transport NAME] [--timeout S] [--noisy] MPIEXEC PROGRAM [ARG...]
 
-Transport names: tcp, tcp-rxm, ofi-shm (libfabric providers) and shm (our own).
+Transport names: tcp (libfabric gives tcp;ofi_rxm), net (its plain one over TCP), ofi-shm (its shm), shm (our own).
 A run passes when it exits 0 in time, prints nothing on stderr (nor on stdout, unless --noisy), and leaves
 nothing behind: no file in /dev/shm, no process of its session.
 """
@@ -18,7 +18,7 @@ import time
 
 TRANSPORTS = {
     "tcp": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "tcp"},
-    "tcp-rxm": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "tcp;ofi_rxm"},
+    "net": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "net"},
     "ofi-shm": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "shm"},
     "shm": {"FATHOM_TRANSPORT": "shm"},
     "default": {},
