@@ -184,9 +184,11 @@ static void judge(struct watch *w, int rank)
         say_rank(w, rank, v.text);
     }
     if (v.must_end_job && w->n_alive > 0) {
-        if (!w->interrupt_at_ns) {
-            fprintf(stderr, "mpiexec: ending the other %d rank%s\n", w->n_alive - !r->is_ended,
-                    w->n_alive - !r->is_ended == 1 ? "" : "s");
+        int n_others = w->n_alive - !r->is_ended;
+
+        if (!w->interrupt_at_ns && n_others > 0) {
+            fprintf(stderr, "mpiexec: ending the other %d rank%s\n", n_others,
+                    n_others == 1 ? "" : "s");
         }
         end_job(w);
     }
