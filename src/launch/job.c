@@ -13,11 +13,12 @@
 
 #include "launch/strings.h"
 #include "launch/verdict.h"
+#include "util/pagepost.h"
 
 /* What we set for each rank ourselves, and so never pass on. */
 static const char *const ours[] = {
     FM_KEYTABLE_ENV,
-    "FATHOM_STAT_FD",
+    FM_PAGEPOST_ENV,
     "FATHOM_MPIEXEC_SET",
     "FATHOM_RANK",
     "FATHOM_SIZE",

@@ -31,7 +31,7 @@ static int run(const struct fm_options *opts)
     if (fm_job_init(&job, opts, environ, &exit_status)) {
         fprintf(stderr, "mpiexec: %s\nmpiexec: nothing was started\n", fm_why());
     } else {
-        fm_report_send_pages(&job, getenv("FATHOM_STAT_FD"));
+        fm_report_send_pages(&job);
         exit_status = fm_local_run(&job);
     }
     fm_job_finish(&job);

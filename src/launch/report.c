@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/pagepost.h"
 #include "util/sync.h"
 
 /* As the standard's ABI has them; we include nothing of MPI here. */
@@ -94,36 +94,13 @@ void fm_report_exits(const struct fm_job *job, FILE *to)
     }
 }
 
-static int send_page(int sock, int rank, int page_fd)
+void fm_report_send_pages(const struct fm_job *job)
 {
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct iovec body = {.iov_base = &rank, .iov_len = sizeof(rank)};
-    struct msghdr msg = {.msg_iov = &body,
-                         .msg_iovlen = 1,
-                         .msg_control = &control,
-                         .msg_controllen = sizeof(control.room)};
+    const char *box = getenv(FM_PAGEPOST_ENV);
 
-    control.head.cmsg_level = SOL_SOCKET;
-    control.head.cmsg_type = SCM_RIGHTS;
-    control.head.cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(&control.head), &page_fd, sizeof(int));
-    return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0 ? -1 : 0;
-}
-
-void fm_report_send_pages(const struct fm_job *job, const char *stat_fd)
-{
-    int sock = stat_fd ? atoi(stat_fd) : -1;
-
-    if (sock <= 2) {
-        return;
-    }
     for (int r = 0; r < job->n_ranks; r++) {
-        if (send_page(sock, r, job->ranks[r].page_fd) != 0) {
-            break; /* nobody listens any more */
+        if (!fm_pagepost_send(box, r, job->ranks[r].page_fd)) {
+            break; /* nobody listens (any more) */
         }
     }
-    close(sock);
 }

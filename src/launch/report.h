@@ -10,8 +10,5 @@
 void fm_report_state(const struct fm_job *job, FILE *to);
 /* A line for each rank: how it has ended. */
 void fm_report_exits(const struct fm_job *job, FILE *to);
-/*
- * Send the page of each rank over the socket that `fathom stat` left in FATHOM_STAT_FD, so that it
- * can read them after the end of the job. The variable is none of the ranks' business.
- */
-void fm_report_send_pages(const struct fm_job *job, const char *stat_fd);
+/* Send the page of each rank to `fathom stat`, if it runs us: it reads them after the job. */
+void fm_report_send_pages(const struct fm_job *job);

@@ -2,12 +2,11 @@
 /*
  * fathom stat: run a command and print what its ranks have counted.
  *
- * mpiexec (or a program on its own) sends the shared page of each rank over a socket that we name
- * in FATHOM_STAT_FD. We hold the pages, so they can be read after the end, whatever ended the
+ * mpiexec (or a program on its own) sends the shared page of each rank to a box that we name in
+ * the environment. We hold the pages, so they can be read after the end, whatever ended the
  * ranks.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,10 +21,11 @@
 #include "tools/cmd.h"
 #include "tools/stat_table.h"
 #include "tools/text.h"
+#include "util/pagepost.h"
 
 struct run {
     struct fm_views views;
-    int sock;
+    int box;
     int signal_fd;
     sigset_t old_mask;
     pid_t child;
@@ -42,32 +41,15 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* One page from the socket. False when there is none (now). */
-static bool take_page(struct run *r)
+/* All pages that have come. */
+static void take_pages(struct run *r)
 {
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    int rank = -1, fd;
-    struct iovec body = {.iov_base = &rank, .iov_len = sizeof(rank)};
-    struct msghdr msg = {.msg_iov = &body,
-                         .msg_iovlen = 1,
-                         .msg_control = &control,
-                         .msg_controllen = sizeof(control.room)};
-    ssize_t n = recvmsg(r->sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+    int rank, fd;
 
-    if (n <= 0) {
-        return false;
-    }
-    if (n == (ssize_t)sizeof(rank) && c && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(sizeof(int))) {
-        memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+    while ((fd = fm_pagepost_take(r->box, &rank)) >= 0) {
         fm_view_add(&r->views, fd, rank);
         close(fd);
     }
-    return true;
 }
 
 static void take_signal(struct run *r)
@@ -86,13 +68,9 @@ static void take_signal(struct run *r)
     }
 }
 
-static void exec_command(const struct run *r, int sock, char **command)
+static void exec_command(const struct run *r, const char *box, char **command)
 {
-    char text[16];
-
-    snprintf(text, sizeof(text), "%d", sock);
-    setenv("FATHOM_STAT_FD", text, 1);
-    fcntl(sock, F_SETFD, 0);
+    setenv(FM_PAGEPOST_ENV, box, 1);
     sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
     execvp(command[0], command);
     fprintf(stderr, "fathom: cannot run %s: %s\n", command[0], strerror(errno));
@@ -101,7 +79,7 @@ static void exec_command(const struct run *r, int sock, char **command)
 
 static int start(struct run *r, char **command)
 {
-    int socks[2];
+    char name[FM_PAGEPOST_NAME_LEN];
     sigset_t set;
 
     sigemptyset(&set);
@@ -113,16 +91,15 @@ static int start(struct run *r, char **command)
     sigaddset(&set, SIGUSR2);
     sigprocmask(SIG_BLOCK, &set, &r->old_mask);
     r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (r->signal_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) != 0) {
+    r->box = fm_pagepost_open(name);
+    if (r->signal_fd < 0 || r->box < 0) {
         fprintf(stderr, "fathom: cannot watch a command: %s\n", strerror(errno));
         return -1;
     }
-    r->sock = socks[0];
     r->child = fork();
     if (r->child == 0) {
-        exec_command(r, socks[1], command);
+        exec_command(r, name, command);
     }
-    close(socks[1]);
     if (r->child < 0) {
         fprintf(stderr, "fathom: cannot start %s: %s\n", command[0], strerror(errno));
         return -1;
@@ -133,17 +110,14 @@ static int start(struct run *r, char **command)
 static void follow(struct run *r)
 {
     struct pollfd fds[2] = {{.fd = r->signal_fd, .events = POLLIN},
-                            {.fd = r->sock, .events = POLLIN}};
+                            {.fd = r->box, .events = POLLIN}};
 
     while (!r->is_ended) {
         poll(fds, 2, -1);
-        if (fds[1].revents && !take_page(r) && fds[1].revents & (POLLHUP | POLLERR)) {
-            fds[1].fd = -1; /* all who could send have closed it */
-        }
+        take_pages(r);
         take_signal(r);
     }
-    while (take_page(r)) {
-    }
+    take_pages(r);
 }
 
 static int exit_status_of(int wait_status)
@@ -153,7 +127,7 @@ static int exit_status_of(int wait_status)
 
 int fm_cmd_stat(int argc, char **argv)
 {
-    struct run r = {.sock = -1, .signal_fd = -1};
+    struct run r = {.box = -1, .signal_fd = -1};
     struct fm_stat_table table = {.to = stderr};
     const char *file = NULL;
     uint64_t start_ns = now_ns();
@@ -196,7 +170,7 @@ int fm_cmd_stat(int argc, char **argv)
         fprintf(stderr, "fathom: cannot write %s: %s\n", file, strerror(errno));
     }
     fm_view_finish(&r.views);
-    close(r.sock);
+    close(r.box);
     close(r.signal_fd);
     return table.exit_status;
 }

@@ -54,9 +54,12 @@ class Orte(Test):
     orterun = ['orterun', '--allow-run-as-root', '--oversubscribe']
 
     def test_job(self):
-        job = self.start(*self.orterun, '-n', 3, harness.ACTOR, 'init', 'barrier', 'who',
-                         'finalize')
-        self.ends(job, 0)
+        with tempfile.TemporaryDirectory() as d:
+            job = self.start(harness.FATHOM, 'stat', '--json', '-o', d + '/out', *self.orterun,
+                             '-n', 3, harness.ACTOR, 'init', 'barrier', 'who', 'finalize')
+            self.ends(job, 0)
+            with open(d + '/out') as f:
+                self.assertEqual([r['rank'] for r in json.load(f)['ranks']], [0, 1, 2])
         self.assertEqual(job.err, '')
         self.assertEqual(sorted(re.findall(r'of (\d+) ', job.out)), ['300', '301', '302'])
 

@@ -17,14 +17,15 @@
 #include "transport/ofi/ofi_open.h"
 #include "transport/shm/shm_open.h"
 #include "util/log.h"
+#include "util/pagepost.h"
 
 /* Written by host_start() alone, which the registry calls once, under its lock. */
 static struct fm_host_words words;
 
 /* Names in the environment that are no control variables. */
 static const char *const also_known[] = {
-    "FATHOM_JOB",     "FATHOM_RANK", "FATHOM_SIZE", "FATHOM_LOCAL_RANK",    "FATHOM_LOCAL_SIZE",
-    "FATHOM_STAT_FD", "FATHOM_CC",   "FATHOM_CXX",  "FATHOM_PMIX_RANK_PID", NULL,
+    "FATHOM_JOB",    "FATHOM_RANK", "FATHOM_SIZE", "FATHOM_LOCAL_RANK",    "FATHOM_LOCAL_SIZE",
+    FM_PAGEPOST_ENV, "FATHOM_CC",   "FATHOM_CXX",  "FATHOM_PMIX_RANK_PID", NULL,
 };
 
 /*

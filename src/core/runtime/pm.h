@@ -42,8 +42,8 @@ struct fm_pm_ops {
     /* MPI_Init is done / MPI_Finalize is done: leaving before the latter is a failure. */
     int (*started)(struct fm_pm *pm);
     int (*finished)(struct fm_pm *pm);
-    /* Tell the launcher to end the job with this exit status; the caller then exits. is_by_peer: only
-       since a peer has gone, whose end says more than ours. */
+    /* Tell the launcher to end the job with this exit status; the caller then exits. is_by_peer:
+       only since a peer has gone, whose end says more than ours. */
     void (*abort)(struct fm_pm *pm, int exit_status, const char *text, bool is_by_peer);
     void (*close)(struct fm_pm *pm);
 };
@@ -79,8 +79,5 @@ int fm_pm_own_page(int *out_fd);
 /* Its rank in the job of our mpiexec, likewise before fm_pm_open(); -1: none. */
 int fm_pm_own_rank(void);
 
-/*
- * The page of a program that no mpiexec of ours has started: `fathom stat`, if it is our parent,
- * gets a descriptor of it.
- */
+/* Send the page of a program that no mpiexec of ours started to `fathom stat`, if it runs us. */
 void fm_pm_single_page(int fd);

@@ -267,8 +267,7 @@ static void own_abort(struct fm_pm *pm, int exit_status, const char *text, bool 
     o->slot->abort_status = exit_status;
     snprintf(o->slot->abort_text, sizeof(o->slot->abort_text), "%s", text ? text : "");
     /* Release: pairs with the launcher's look after the signal. */
-    atomic_store_explicit(&o->slot->aborted,
-                          is_by_peer ? FM_PLACE_ABORT_BY_PEER : FM_PLACE_ABORT,
+    atomic_store_explicit(&o->slot->aborted, is_by_peer ? FM_PLACE_ABORT_BY_PEER : FM_PLACE_ABORT,
                           memory_order_release);
     fm_keytable_notify(o->table);
     kill(o->table->launcher, SIGCHLD);

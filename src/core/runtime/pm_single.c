@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
+
+#include "util/pagepost.h"
 
 struct single_entry {
     char key[24];
@@ -101,27 +102,7 @@ static const struct fm_pm_ops single_ops = {
 
 void fm_pm_single_page(int fd)
 {
-    const char *text = getenv("FATHOM_STAT_FD");
-    int sock = text ? atoi(text) : -1;
-    int rank = -1;
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct iovec body = {.iov_base = &rank, .iov_len = sizeof(rank)};
-    struct msghdr msg = {.msg_iov = &body,
-                         .msg_iovlen = 1,
-                         .msg_control = &control,
-                         .msg_controllen = sizeof(control.room)};
-
-    if (sock <= 2) {
-        return;
-    }
-    control.head.cmsg_level = SOL_SOCKET;
-    control.head.cmsg_type = SCM_RIGHTS;
-    control.head.cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
-    sendmsg(sock, &msg, MSG_NOSIGNAL); /* in vain if it is no socket (any more) */
+    fm_pagepost_send(getenv(FM_PAGEPOST_ENV), -1, fd);
 }
 
 int fm_pm_single_open(struct fm_pm **out_pm)
