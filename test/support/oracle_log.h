@@ -7,10 +7,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static inline void oracle_log(const char *name)
 {
+    static char noted[512][64]; /* each once; if there are ever more, some twice */
+    static int n_noted;
     static const char *file;
     char line[128];
     int n, fd;
@@ -21,6 +24,14 @@ static inline void oracle_log(const char *name)
     }
     if (!*file) {
         return;
+    }
+    for (n = 0; n < n_noted; n++) {
+        if (strcmp(noted[n], name) == 0) {
+            return;
+        }
+    }
+    if (n_noted < 512) {
+        snprintf(noted[n_noted++], sizeof(noted[0]), "%s", name);
     }
     n = snprintf(line, sizeof(line), "%s\n", name);
     fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);

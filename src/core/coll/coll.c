@@ -164,8 +164,8 @@ static const struct fathom_cvar cvars[] = {KINDS(FORCE_ROW) CUTOFFS(CUTOFF_ROW)}
     {"coll_" #kind "_" #algo "_calls", "Calls of " #kind " that went by " #algo ": " what ".",     \
      "calls", FATHOM_COUNTER, .at = WORD(n_calls[FM_COLL_##KIND][number]),                         \
      .category = "coll_" #kind},                                                                   \
-    {"coll_" #kind "_" #algo "_bytes", "Bytes of the " #kind "s by " #algo ": of one vector or "     \
-     "block a call, of all blocks in gathers to all and where they may differ.", "bytes",         \
+    {"coll_" #kind "_" #algo "_bytes", "Bytes of the " #kind "s by " #algo ": of one vector "     \
+     "or block a call, of all blocks in gathers to all and where they may differ.", "bytes",       \
      FATHOM_AGGREGATE, .at = WORD(n_bytes[FM_COLL_##KIND][number]),                       \
      .category = "coll_" #kind},
 #define STATE_ROWS(KIND, kind)                                                                     \

@@ -228,6 +228,37 @@ static void sleep_now(const struct fm_channel *ch, struct sleep_set *set, uint64
     }
 }
 
+/* Begin to sleep, without the lock. The time. */
+static uint64_t note_asleep(struct fm_channel *ch)
+{
+    struct fm_progress_words *w = ch->progress->words;
+    uint64_t now = fm_now_ns();
+
+    FM_STAT(w->state = FM_PROGRESS_SLEEP);
+    if (FM_UNLIKELY(w->on_slept)) {
+        fm_progress_emit(w, false, 0);
+    }
+    fm_lock_drop(ch->lock);
+    return now;
+}
+
+/* How long it was. */
+static uint64_t note_awake(struct fm_channel *ch, uint64_t since)
+{
+    struct fm_progress_words *w = ch->progress->words;
+    uint64_t ns;
+
+    fm_lock_take(ch->lock);
+    ns = fm_now_ns() - since;
+    FM_STAT(w->n_sleeps++);
+    FM_STAT(w->slept_ns += ns);
+    FM_STAT(w->state = FM_PROGRESS_YIELD);
+    if (FM_UNLIKELY(w->on_woke)) {
+        fm_progress_emit(w, true, ns);
+    }
+    return ns;
+}
+
 /* A sleep that was none. */
 #define VAIN_NS 20000
 
@@ -243,26 +274,15 @@ static int sleep_once(struct fm_channel *ch)
     if (rc != 0) {
         return rc;
     }
-    t0 = fm_now_ns();
-    FM_STAT(w->state = FM_PROGRESS_SLEEP);
-    if (FM_UNLIKELY(w->on_slept)) {
-        fm_progress_emit(w, false, 0);
-    }
-    fm_lock_drop(ch->lock);
+    t0 = note_asleep(ch);
     sleep_now(ch, &set, w->sleep_us);
-    fm_lock_take(ch->lock);
-    ns = fm_now_ns() - t0;
-    FM_STAT(w->n_sleeps++);
-    FM_STAT(w->slept_ns += ns);
-    FM_STAT(w->state = FM_PROGRESS_YIELD);
-    if (FM_UNLIKELY(w->on_woke)) {
-        fm_progress_emit(w, true, ns);
-    }
+    ns = note_awake(ch, t0);
     return ns < VAIN_NS ? FM_AGAIN : 0;
 }
 
 static void give_way(struct fm_channel *ch)
 {
+    FM_STAT(ch->progress->words->n_yields++);
     fm_lock_drop(ch->lock);
     sched_yield();
     fm_lock_take(ch->lock);
@@ -310,13 +330,10 @@ static void nap(struct fm_channel *ch, uint64_t n_vain)
 {
     uint64_t us = n_vain < MAX_NAP_US ? n_vain : MAX_NAP_US;
     struct timespec t = {0, (long)us * 1000};
-    uint64_t t0 = fm_now_ns();
+    uint64_t t0 = note_asleep(ch);
 
-    fm_lock_drop(ch->lock);
     nanosleep(&t, NULL);
-    fm_lock_take(ch->lock);
-    FM_STAT(ch->progress->words->n_sleeps++);
-    FM_STAT(ch->progress->words->slept_ns += fm_now_ns() - t0);
+    note_awake(ch, t0);
 }
 
 static int slow_rounds(struct fm_channel *ch, const struct until *u)
@@ -339,7 +356,6 @@ static int slow_rounds(struct fm_channel *ch, const struct until *u)
             continue;
         }
         if (n_idle++ < w->yield) {
-            FM_STAT(w->n_yields++);
             give_way(ch);
             continue;
         }
@@ -416,10 +432,10 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
             uint64_t now = fm_now_ns();
 
             end_ns = end_ns ? end_ns : now + spin_ns(ch);
-            FM_STAT(w->state = FM_PROGRESS_SPIN);
             if (now >= end_ns) {
                 return wait_slowly(ch, u);
             }
+            FM_STAT(w->state = FM_PROGRESS_SPIN);
         }
         if (FM_UNLIKELY(ch->lock->is_on)) {
             give_way(ch);

@@ -53,6 +53,7 @@ int fm_ofi_register(struct fm_ofi *ofi, void *addr, size_t len, uint64_t access,
     ofi->next_key++;
     FM_STAT(ofi->w->n_registrations++);
     FM_STAT(fathom_level_add(&ofi->w->registered, 1));
+    FM_STAT(fathom_level_add(&ofi->w->registered_bytes, (int64_t)len));
     *out_mr = mr;
     return 0;
 }

@@ -30,7 +30,6 @@ int fm_ofi_expose(struct fm_transport *tp, void *addr, size_t len, struct fm_mem
     if (rc) {
         return rc;
     }
-    FM_STAT(fathom_level_add(&ofi->w->registered_bytes, (int64_t)len));
     *out_mem = (struct fm_mem){.addr = addr, .len = len, .priv = mr};
     out_mem->rkey.addr = ofi->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)addr : 0;
     out_mem->rkey.key = fi_mr_key(mr);
@@ -97,6 +96,7 @@ static void close_own_mr(struct fm_ofi *ofi, struct fm_ofi_transfer *t)
     if (t->own_mr) {
         fi_close(&t->own_mr->fid);
         FM_STAT(fathom_level_add(&ofi->w->registered, -1));
+        FM_STAT(fathom_level_add(&ofi->w->registered_bytes, -(int64_t)t->rma->len));
     }
 }
 

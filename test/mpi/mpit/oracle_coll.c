@@ -70,17 +70,10 @@ KIND(exscan, BYTES, MPI_Exscan(out, in, N, MPI_LONG, MPI_SUM, comm),
 static const struct {
     const char *name;
     ull (*call)(int is_now);
-} kinds[] = {{"barrier", barrier},
-             {"bcast", bcast},
-             {"reduce", reduce},
-             {"allreduce", allreduce},
-             {"gather", gather},
-             {"scatter", scatter},
-             {"allgather", allgather},
-             {"alltoall", alltoall},
-             {"reduce_scatter", reduce_scatter},
-             {"scan", scan},
-             {"exscan", exscan}};
+} kinds[] = {{"barrier", barrier},     {"bcast", bcast},       {"reduce", reduce},
+             {"allreduce", allreduce}, {"gather", gather},     {"scatter", scatter},
+             {"allgather", allgather}, {"alltoall", alltoall}, {"reduce_scatter", reduce_scatter},
+             {"scan", scan},           {"exscan", exscan}};
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]), MAX_ALGOS = 16 };
 
 /* Is this coll_<kind>_<algorithm>_<what> of a kind? "reduce" is also the beginning of another. */

@@ -7,6 +7,7 @@
  * two, exactly: per communicator messages and bytes both ways, in all and per peer; over all the
  * sum of the protocols and the histogram of sizes.
  */
+#include "../../support/oracle_log.h"
 #include "../check.h"
 
 #include <string.h>
@@ -223,6 +224,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
 static void expect(const char *name, int which, unsigned long long is, unsigned long long should)
 {
+    oracle_log(name);
     if (is != should) {
         fprintf(stderr, "shim: %s[%d] is %llu, counted %llu\n", name, which, is, should);
         PMPI_Abort(MPI_COMM_WORLD, 1);

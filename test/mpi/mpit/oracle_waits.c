@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting: what the variables say of time and of steps, against a clock around each blocked call,
+ * the events of going to sleep and waking, and the calls of sched_yield(2), which this program
+ * takes on their way to libc. Rank 0 is kept waiting by rank 1 in calls of every kind.
+ *
+ * Nothing here expects a wait to be long: where it was too short to leave the spin, the variables
+ * must say so, and the call is tried again.
+ */
+#include "oracle.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TRIES = 2000, TOKEN = 7 };
+
+static int rank;
+static MPI_Comm comm;
+static char out[1 << 20], in[1 << 20];
+static int is_watching;
+
+/* ---- what the library does meanwhile ---- */
+
+enum { OUTSIDE, SPIN, YIELD, SLEEP, N_STATES }; /* in the order of progress_state */
+static ull n_yields, n_slept, n_woke, woke_ns;
+static int seen[N_STATES];
+
+static void look(void)
+{
+    if (is_watching) {
+        ull state = value("progress_state", 0);
+
+        CHECK(state < N_STATES);
+        seen[state]++;
+    }
+}
+
+#define TAKEN __attribute__((visibility("default"))) /* from libc, for the library too */
+
+TAKEN int sched_yield(void)
+{
+    if (is_watching) {
+        n_yields++;
+        look();
+        CHECK_EQ(value("progress_state", 0) == SLEEP, 0);
+    }
+    return (int)syscall(SYS_sched_yield);
+}
+
+/* The spin of a wait looks at the clock. */
+TAKEN int clock_gettime(clockid_t id, struct timespec *t)
+{
+    look();
+    return (int)syscall(SYS_clock_gettime, id, t);
+}
+
+static void on_slept(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                     MPI_T_cb_safety safety, void *user_data)
+{
+    (void)instance;
+    (void)registration;
+    (void)safety;
+    (void)user_data;
+    n_slept++;
+    CHECK_EQ(value("progress_state", 0), SLEEP);
+    look();
+}
+
+static void on_woke(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                    MPI_T_cb_safety safety, void *user_data)
+{
+    ull ns;
+
+    (void)registration;
+    (void)safety;
+    (void)user_data;
+    OK(MPI_T_event_read(instance, 0, &ns));
+    n_woke++;
+    woke_ns += ns;
+}
+
+static MPI_T_event_registration registrations[2];
+
+static void watch_sleep(void)
+{
+    int index;
+
+    OK(MPI_T_event_get_index("progress_slept_event", &index));
+    OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registrations[0]));
+    OK(MPI_T_event_register_callback(registrations[0], MPI_T_CB_REQUIRE_MPI_RESTRICTED,
+                                     MPI_INFO_NULL, NULL, on_slept));
+    OK(MPI_T_event_get_index("progress_woke_event", &index));
+    OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registrations[1]));
+    OK(MPI_T_event_register_callback(registrations[1], MPI_T_CB_REQUIRE_MPI_RESTRICTED,
+                                     MPI_INFO_NULL, NULL, on_woke));
+}
+
+static void set(const char *name, ull v)
+{
+    MPI_T_cvar_handle h;
+    int index, count;
+
+    OK(MPI_T_cvar_get_index(name, &index));
+    OK(MPI_T_cvar_handle_alloc(index, NULL, &h, &count));
+    OK(MPI_T_cvar_write(h, &v));
+    OK(MPI_T_cvar_handle_free(&h));
+}
+
+static ull now_ns(void)
+{
+    struct timespec t;
+
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+    return (ull)t.tv_sec * 1000000000u + (ull)t.tv_nsec;
+}
+
+/* ---- calls that wait, each with what rank 1 does to end it ---- */
+
+static void in_send(void)
+{
+    OK(MPI_Ssend(out, 10, MPI_CHAR, 1, TOKEN, comm));
+}
+
+static void let_send(void)
+{
+    OK(MPI_Recv(in, 10, MPI_CHAR, 0, TOKEN, comm, MPI_STATUS_IGNORE));
+}
+
+static void in_recv(void)
+{
+    OK(MPI_Recv(in, 10, MPI_CHAR, 1, TOKEN, comm, MPI_STATUS_IGNORE));
+}
+
+static void let_recv(void)
+{
+    OK(MPI_Send(out, 10, MPI_CHAR, 0, TOKEN, comm));
+}
+
+static void in_sendrecv(void)
+{
+    OK(MPI_Sendrecv(out, 10, MPI_CHAR, 1, TOKEN, in, 10, MPI_CHAR, 1, TOKEN, comm,
+                    MPI_STATUS_IGNORE));
+}
+
+static void let_sendrecv(void)
+{
+    OK(MPI_Sendrecv(out, 10, MPI_CHAR, 0, TOKEN, in, 10, MPI_CHAR, 0, TOKEN, comm,
+                    MPI_STATUS_IGNORE));
+}
+
+static void in_probe(void)
+{
+    OK(MPI_Probe(1, TOKEN, comm, MPI_STATUS_IGNORE));
+}
+
+static void after_probe(void)
+{
+    OK(MPI_Recv(in, 10, MPI_CHAR, 1, TOKEN, comm, MPI_STATUS_IGNORE));
+}
+
+static MPI_Request request;
+
+static void before_wait(void)
+{
+    OK(MPI_Irecv(in, 10, MPI_CHAR, 1, TOKEN, comm, &request));
+}
+
+static void in_wait(void)
+{
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+static void in_coll(void)
+{
+    OK(MPI_Barrier(comm));
+}
+
+static MPI_Comm made;
+
+static void in_comm(void)
+{
+    OK(MPI_Comm_dup(comm, &made));
+}
+
+static void after_comm(void)
+{
+    OK(MPI_Comm_free(&made));
+}
+
+static void let_comm(void)
+{
+    in_comm();
+    after_comm();
+}
+
+static char attached[sizeof(out) + 2 * MPI_BSEND_OVERHEAD];
+
+static void before_detach(void)
+{
+    OK(MPI_Buffer_attach(attached, sizeof(attached)));
+    OK(MPI_Bsend(out, sizeof(out), MPI_CHAR, 1, TOKEN, comm));
+}
+
+static void in_detach(void)
+{
+    void *addr;
+    int len;
+
+    OK(MPI_Buffer_detach(&addr, &len));
+}
+
+static void let_detach(void)
+{
+    OK(MPI_Recv(in, sizeof(in), MPI_CHAR, 0, TOKEN, comm, MPI_STATUS_IGNORE));
+}
+
+static const struct {
+    const char *variable;
+    void (*before)(void), (*call)(void), (*after)(void);
+    void (*let)(void);
+    int n_waits; /* 0: more than one */
+} kinds[] = {
+    {"progress_blocked_send", NULL, in_send, NULL, let_send, 1},
+    {"progress_blocked_recv", NULL, in_recv, NULL, let_recv, 1},
+    {"progress_blocked_sendrecv", NULL, in_sendrecv, NULL, let_sendrecv, 1},
+    {"progress_blocked_probe", NULL, in_probe, after_probe, let_recv, 1},
+    {"progress_blocked_wait", before_wait, in_wait, NULL, let_recv, 1},
+    {"progress_blocked_coll", NULL, in_coll, NULL, in_coll, 0},
+    {"progress_blocked_comm", NULL, in_comm, after_comm, let_comm, 0},
+    {"progress_blocked_other", before_detach, in_detach, NULL, let_detach, 1},
+};
+enum { N_WAIT_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static unsigned bin_of(ull x)
+{
+    unsigned bin = 0;
+
+    for (; x; x >>= 1) {
+        bin++;
+    }
+    return bin;
+}
+
+static void check(int k, ull took)
+{
+    ull blocked = since("progress_time_blocked", 0), n_slow = since("progress_slow_waits", 0);
+    ull n_in_bins = 0, gone_ns = 1000000;
+
+    at_most("progress_time_blocked", took);
+    at_least("progress_time_blocked", since("progress_time_slept", 0));
+    for (int i = 0; i < N_WAIT_KINDS; i++) {
+        same(kinds[i].variable, i == k ? blocked : 0);
+    }
+    at_least("progress_waits", n_slow);
+    if (kinds[k].n_waits) {
+        same("progress_waits", kinds[k].n_waits);
+        at_most("progress_slow_waits", kinds[k].n_waits);
+    }
+    same("progress_yields", n_yields);
+    same("progress_sleeps", n_slept);
+    same("progress_sleeps", n_woke);
+    same("progress_time_slept", woke_ns);
+    at_most("progress_gone_checks", took / gone_ns + 1);
+    for (int bin = 0; bin < ORACLE_ITEMS; bin++) {
+        n_in_bins += since("progress_wait_times", bin);
+    }
+    ORACLE("progress_slow_waits", 0, n_slow, ==, n_in_bins);
+    if (n_slow == 1) {
+        same_item("progress_wait_times", bin_of(blocked), 1);
+    }
+    now_is("progress_state", OUTSIDE);
+}
+
+/* One call. Did it leave the spin, and sleep? */
+static int wait_once(int k)
+{
+    ull began, took;
+
+    if (kinds[k].before) {
+        kinds[k].before();
+    }
+    mark();
+    n_yields = n_slept = n_woke = woke_ns = 0;
+    is_watching = 1;
+    began = now_ns();
+    kinds[k].call();
+    took = now_ns() - began;
+    is_watching = 0;
+    check(k, took);
+    if (kinds[k].call == in_detach) {
+        same("p2p_bsend_waits", 1); /* what it sent nobody has asked for yet */
+    }
+    if (kinds[k].after) {
+        kinds[k].after();
+    }
+    return n_slept > 0 && since("progress_gone_checks", 0) > 0;
+}
+
+/* Rank 1 lets rank 0 wait longer from try to try, up to what a sleep takes. */
+static void dawdle(int n)
+{
+    ull end = now_ns() + (ull)(n < 30 ? n : 30) * 100000;
+
+    while (now_ns() < end) {
+        syscall(SYS_sched_yield);
+    }
+}
+
+static void run(int k)
+{
+    int is_over = 0;
+
+    for (int n = 0; !is_over; n++) {
+        CHECK(n < TRIES);
+        if (rank == 0) {
+            is_over = wait_once(k);
+        } else {
+            dawdle(n);
+            kinds[k].let();
+        }
+        OK(MPI_Bcast(&is_over, 1, MPI_INT, 0, comm));
+    }
+}
+
+/* With all time for it a wait spins, where every rank has a processor. */
+static void spin(void)
+{
+    int is_over = sysconf(_SC_NPROCESSORS_ONLN) < 2;
+
+    for (int n = 0; !is_over; n++) {
+        CHECK(n < TRIES);
+        if (rank == 0) {
+            wait_once(1);
+            is_over = seen[SPIN] != 0;
+        } else {
+            dawdle(n);
+            let_recv();
+        }
+        OK(MPI_Bcast(&is_over, 1, MPI_INT, 0, comm));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    ull began = now_ns();
+
+    oracle_open();
+    OK(MPI_Init(&argc, &argv));
+    OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    now_is("runtime_connections", 1);
+    now_is("p2p_peers", 1);
+    now_is_at_least("runtime_connect_time", 1);
+    now_is_at_most("runtime_connect_time", now_ns() - began);
+    set("progress_gone_interval", 1);
+    set("progress_spin", 0);
+    if (rank == 0) {
+        watch_sleep();
+    }
+    for (int k = 0; k < N_WAIT_KINDS; k++) {
+        run(k);
+    }
+    CHECK(!seen[SPIN]);
+    set("progress_spin", 60000000);
+    spin();
+    if (rank == 0) {
+        CHECK(seen[YIELD] && seen[SLEEP]);
+        OK(MPI_T_event_handle_free(registrations[0], NULL, NULL));
+        OK(MPI_T_event_handle_free(registrations[1], NULL, NULL));
+    }
+    OK(MPI_Comm_free(&comm));
+    oracle_close();
+    OK(MPI_Finalize());
+    return 0;
+}
