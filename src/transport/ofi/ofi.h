@@ -39,6 +39,11 @@
 #define FM_OFI_CQ_MAX      64
 #define FM_OFI_SCRATCH_LEN 4096
 
+/* ofi_rxm's buffers, as we ask for them and when it is left alone. */
+#define FM_OFI_RXM_BUFFER      17408
+#define FM_OFI_RXM_BUFFER_TEXT "17408"
+#define FM_OFI_RXM_BUFFER_OWN  16384
+
 /* The library's entry points; all else in libfabric is reached through these. */
 struct fm_ofi_lib {
     int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
@@ -48,6 +53,7 @@ struct fm_ofi_lib {
     int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
     const char *(*strerror)(int errnum);
     uint32_t (*version)(void);
+    size_t rxm_buffer; /* bytes on the wire that ofi_rxm carries in one of its buffers */
 };
 
 /* The block of words of fm_ofi_vars. */
@@ -177,7 +183,7 @@ int fm_ofi_choose(const struct fm_ofi_lib *lib, const char *provider, const char
 /* Does this provider put messages straight into the memory of a peer on the same host? */
 bool fm_ofi_is_local(const char *provider);
 /* The longest message on the wire that this provider carries well. */
-size_t fm_ofi_best_wire(const char *provider);
+size_t fm_ofi_best_wire(const struct fm_ofi_lib *lib, const char *provider);
 /* An interface's address as text ("127.0.0.1"), "" when it is of no known kind. */
 void fm_ofi_address_text(const struct fi_info *info, char *out, size_t len);
 

@@ -153,11 +153,11 @@ bool fm_ofi_is_local(const char *provider)
     return provider_rank(provider) == ONE_HOST;
 }
 
-size_t fm_ofi_best_wire(const char *provider)
+size_t fm_ofi_best_wire(const struct fm_ofi_lib *lib, const char *provider)
 {
-    /* ofi_rxm cuts what is longer than its own buffers of 16 KiB into segments, which take four
-       times as long as messages of 16 KiB. */
-    return has_part(provider, "ofi_rxm", strlen("ofi_rxm")) ? 16384 : 65536;
+    /* ofi_rxm cuts what is longer than its own buffers into segments, which take four times as
+       long. */
+    return has_part(provider, "ofi_rxm", strlen("ofi_rxm")) ? lib->rxm_buffer : 65536;
 }
 
 static bool is_interface(const struct fi_info *info, const char *wanted)

@@ -397,7 +397,7 @@ static void set_limits(struct fm_ofi *ofi)
     ofi->n_bounces = smaller(w->n_send_buffers, info->tx_attr->size ? info->tx_attr->size : 64);
     ofi->inject_len = smaller(info->tx_attr->inject_size, FM_OFI_SCRATCH_LEN);
     ofi->tp.max_send =
-        w->max_send ? w->max_send : fm_ofi_best_wire(info->fabric_attr->prov_name) - tail;
+        w->max_send ? w->max_send : fm_ofi_best_wire(ofi->lib, info->fabric_attr->prov_name) - tail;
     ofi->tp.max_send = ofi->tp.max_send < 4096 ? 4096 : ofi->tp.max_send;
     ofi->tp.max_send = smaller(ofi->tp.max_send, info->ep_attr->max_msg_size - tail - 8);
     ofi->tp.best_inline = ofi->inject_len > tail ? (ofi->inject_len - tail) & ~(size_t)7 : 0;

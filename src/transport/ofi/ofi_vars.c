@@ -34,7 +34,7 @@ static const struct fathom_cvar cvars[] = {
     NUMBER(
         "ofi_max_send",
         "Longest message that is handed to the provider in one piece, at least 4096, or 0 for "
-        "what suits the provider (16 KiB over ofi_rxm, else 64 KiB); raise it for providers that "
+        "what suits the provider (17 KiB over ofi_rxm, else 64 KiB); raise it for providers that "
         "are slow to start a message.",
         "bytes", FATHOM_TUNER_DETAIL, max_send, 0, 0, 1 << 20),
     NUMBER("ofi_send_buffers",
