@@ -148,11 +148,16 @@ struct fm_mpit_words {
     uint64_t n_waited;
     uint64_t n_dropped;
     uint64_t n_cvar_writes;
-    uint64_t queue_len; /* cvar */
+    uint64_t queue_len; /* cvars */
+    uint64_t papi;      /* enum fm_sde_choice */
+    char papi_library[FM_TEXT_MAX];
     uint64_t on_cvar_written;
 };
 /* Never NULL: a spare block until the table is added. */
 extern struct fm_mpit_words *fm_mpit_words;
 void fm_mpit_self_add(void);
+/* mpit_sde.c: register the numbers with PAPI, if that is wanted. After the set is fixed. */
+enum fm_sde_choice { FM_SDE_OFF, FM_SDE_AUTO, FM_SDE_LOAD };
+void fm_sde_open(void);
 /* The event "a control variable was written". */
 void fm_mpit_cvar_written(int index, uint64_t value);

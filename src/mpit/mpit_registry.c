@@ -127,7 +127,11 @@ static int first_start(void)
         fm_mpit_self_add();
     }
     fm_mpit_fix();
-    return fm_page_open();
+    if (fm_page_open() != 0) {
+        return -1;
+    }
+    fm_sde_open();
+    return 0;
 }
 
 int fathom_mpit_start(void)

@@ -5,6 +5,13 @@
 
 #define WORD(member) offsetof(struct fm_mpit_words, member)
 
+static const struct fathom_enum_item papi_items[] = {
+    {FM_SDE_OFF, "off"},
+    {FM_SDE_AUTO, "auto"},
+    {FM_SDE_LOAD, "load"},
+};
+static const struct fathom_enum papi_enum = {"mpit_papi", papi_items, 3};
+
 static const struct fathom_cvar cvars[] = {
     {.name = "mpit_event_queue",
      .desc = "Events that can wait for a place where their callbacks may run; raise it when "
@@ -17,6 +24,25 @@ static const struct fathom_cvar cvars[] = {
      .def = 1024,
      .min = 16,
      .max = 1 << 20},
+    {.name = "mpit_papi",
+     .desc = "Whether the numbers of the process are registered with PAPI as software-defined "
+             "events: auto does it where the program has PAPI's libsde; set load to bring libsde "
+             "in for a program that has not.",
+     .type = FATHOM_INT,
+     .items = &papi_enum,
+     .scope = FATHOM_SCOPE_CONSTANT,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(papi),
+     .def = FM_SDE_AUTO},
+    {.name = "mpit_papi_library",
+     .desc = "File of libsde for mpit_papi = load, where it has another name than libsde.so.1 or "
+             "lies where the system does not look.",
+     .type = FATHOM_CHAR,
+     .scope = FATHOM_SCOPE_CONSTANT,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(papi_library),
+     .def_text = "",
+     .count = FM_TEXT_MAX},
 };
 
 static const struct fathom_pvar pvars[] = {

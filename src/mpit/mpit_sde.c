@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Software-defined events of PAPI: where its library (libsde) is in the process, or is asked for,
+ * the numbers of the process are registered with it by their addresses. PAPI reads the words when its
+ * user asks for them, so that costs nothing else.
+ *
+ * Registered are scalars that are bound to nothing and lie in the page: of a level its value, of a
+ * high watermark the highest since the process began. Names are those of the variables.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mpit/mpit_live.h"
+
+/* Of sde_lib.h, which need not be installed. */
+enum { SDE_DELTA = 0x00, SDE_INSTANT = 0x10 }; /* of a counter that is only read */
+enum { SDE_LONG_LONG = 0, SDE_DOUBLE = 2 };
+
+struct sde {
+    void *(*init)(const char *library);
+    int (*add)(void *handle, const char *name, int mode, int type, void *word);
+    int (*describe)(void *handle, const char *name, const char *text);
+};
+
+/* Once found it stays, as what is registered does: the page lives as long as the process. Guarded
+   by the registry's lock. */
+static struct sde sde;
+
+static void find(void *so, const char *name, void *out_fn)
+{
+    *(void **)out_fn = dlsym(so, name);
+}
+
+/* Its functions, of the process or of a library. */
+static bool look_up(void *so)
+{
+    find(so, "papi_sde_init", &sde.init);
+    find(so, "papi_sde_register_counter", &sde.add);
+    find(so, "papi_sde_describe_counter", &sde.describe);
+    return sde.init && sde.add && sde.describe;
+}
+
+/* It stays loaded: PAPI may look at any time. */
+static bool load(const char *name)
+{
+    static const char *const names[] = {"libsde.so.1.0", "libsde.so.1", "libsde.so"};
+    void *so = name[0] ? dlopen(name, RTLD_NOW | RTLD_GLOBAL) : NULL;
+    char text[512];
+
+    for (int k = 0; !name[0] && !so && k < 3; k++) {
+        so = dlopen(names[k], RTLD_NOW | RTLD_GLOBAL);
+    }
+    if (so && look_up(so)) {
+        return true;
+    }
+    snprintf(text, sizeof(text),
+             "mpit_papi is load, but %s of PAPI's library for software-defined events (%s)",
+             so ? "functions are missing" : "there is no file", name[0] ? name : names[0]);
+    fm_mpit_warn("%s", text);
+    return false;
+}
+
+static bool is_instant(enum fathom_class klass)
+{
+    return klass != FATHOM_COUNTER && klass != FATHOM_AGGREGATE && klass != FATHOM_TIMER;
+}
+
+/* Names need to be unique over all classes. */
+static void name_of(const struct fm_pvar *v, char *out, size_t len)
+{
+    bool is_taken = false;
+
+    for (const struct fm_pvar *w = fm_mpit.pvars; w < fm_mpit.pvars + fm_mpit.n_pvars; w++) {
+        is_taken |= w != v && strcmp(w->row->name, v->row->name) == 0;
+    }
+    snprintf(out, len, "%s%s", v->row->name,
+             is_taken && v->klass == FATHOM_HIGHWATERMARK ? "_high" : "");
+}
+
+static void add(void *handle, const struct fm_pvar *v)
+{
+    const struct fathom_pvar *row = v->row;
+    char *word = v->table->block + v->word_at;
+    int mode = is_instant(v->klass) ? SDE_INSTANT : SDE_DELTA;
+    int type = v->type == FATHOM_DOUBLE ? SDE_DOUBLE : SDE_LONG_LONG;
+    char name[FM_NAME_LEN + 8];
+
+    if (v->bind != FATHOM_BIND_NONE || v->count != 1 || row->compute ||
+        v->klass == FATHOM_LOWWATERMARK) {
+        return;
+    }
+    if (v->klass == FATHOM_HIGHWATERMARK) {
+        word += offsetof(struct fathom_level, high);
+    }
+    name_of(v, name, sizeof(name));
+    if (sde.add(handle, name, mode, type, word) == 0) {
+        sde.describe(handle, name, v->desc ? v->desc : row->desc);
+    }
+}
+
+void fm_sde_open(void)
+{
+    enum fm_sde_choice choice = (enum fm_sde_choice)fm_mpit_words->papi;
+    void *handle;
+
+    if (choice == FM_SDE_OFF || !fm_mpit.host) {
+        return;
+    }
+    if (!look_up(RTLD_DEFAULT) && (choice != FM_SDE_LOAD || !load(fm_mpit_words->papi_library))) {
+        return;
+    }
+    handle = sde.init(fm_mpit.host->name);
+    for (int k = 0; handle && k < fm_mpit.n_pvars; k++) {
+        add(handle, &fm_mpit.pvars[k]);
+    }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registration with PAPI's library for software-defined events, played by fake_sde.c. A process has
+ * one registry, so the case is an argument: off, auto, present, load, missing; the second is the
+ * library.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "unit/mpit/mpit_test.h"
+
+static int (*read_fn)(const char *name, int *out_mode, long long *out_value);
+static int (*count_fn)(const char **out_library);
+
+static void look_up(void)
+{
+    *(void **)&read_fn = dlsym(RTLD_DEFAULT, "fake_sde_read");
+    *(void **)&count_fn = dlsym(RTLD_DEFAULT, "fake_sde_count");
+}
+
+static void is_read(const char *name, int mode, long long should)
+{
+    long long value = -1;
+    int is_mode = -1;
+
+    ck_assert_msg(read_fn(name, &is_mode, &value) == 0, "%s is not registered", name);
+    ck_assert_msg(is_mode == mode && value == should, "%s: mode %d, %lld", name, is_mode, value);
+}
+
+/* Numbers of the process are there, and live; bound ones and arrays are not. */
+static void numbers_are_seen(void)
+{
+    const char *name;
+    long long value;
+    int mode;
+
+    ck_assert_int_gt(count_fn(&name), 10);
+    ck_assert_str_eq(name, "fake");
+    for (int k = 1; k <= 3; k++) {
+        fake->n_done++;
+        fathom_level_set(&fake->depth, (uint64_t)(10 - k));
+        is_read("fake_done", 0x00, k);
+        is_read("fake_depth", 0x10, 10 - k);
+        is_read("fake_depth_high", 0x10, 9);
+    }
+    ck_assert_int_eq(read_fn("fake_counts", &mode, &value), -1);
+    ck_assert_int_eq(read_fn("fake_msgs", &mode, &value), -1);
+}
+
+static const char *how, *library;
+
+START_TEST(one_case)
+{
+    if (strcmp(how, "present") == 0 || strcmp(how, "off") == 0) {
+        ck_assert_ptr_nonnull(dlopen(library, RTLD_NOW | RTLD_GLOBAL));
+    }
+    if (strcmp(how, "off") == 0) {
+        setenv("FAKE_MPIT_PAPI", "off", 1);
+    }
+    if (strcmp(how, "load") == 0 || strcmp(how, "missing") == 0) {
+        setenv("FAKE_MPIT_PAPI", "load", 1);
+        setenv("FAKE_MPIT_PAPI_LIBRARY", how[0] == 'l' ? library : "/nowhere/libsde.so", 1);
+    }
+    tool_begin();
+    look_up();
+    if (strcmp(how, "present") == 0 || strcmp(how, "load") == 0) {
+        numbers_are_seen();
+    } else if (strcmp(how, "off") == 0) {
+        ck_assert_int_eq(count_fn(&library), 0);
+    } else {
+        ck_assert_ptr_null(read_fn);
+    }
+    ck_assert_msg(fake_n_warnings == (strcmp(how, "missing") == 0), "%s", fake_warnings);
+    tool_end();
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("mpit_sde");
+    TCase *tc = tcase_create("case");
+    SRunner *runner;
+    int n_failed;
+
+    how = argc > 2 ? argv[1] : "";
+    library = argc > 2 ? argv[2] : "";
+    tcase_add_test(tc, one_case);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
