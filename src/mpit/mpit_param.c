@@ -360,8 +360,9 @@ void fm_param_load(struct fm_cvar *var)
 
 static void warn_one(const struct setting *s, const char *const *also)
 {
-    char prefix[FM_NAME_LEN];
+    char prefix[FM_NAME_LEN], env[FM_NAME_LEN];
     const char *best = NULL;
+    bool is_env = s->source == FATHOM_FROM_ENVIRONMENT;
     int i, d, best_d = 4; /* further away is no typing error */
 
     fm_mpit_env_name(prefix, sizeof(prefix), "");
@@ -383,8 +384,11 @@ static void warn_one(const struct setting *s, const char *const *also)
         best = d < best_d ? bare : best;
         best_d = d < best_d ? d : best_d;
     }
-    fm_mpit_warn("%s: nothing is called %s%s%s%s%s", s->origin,
-                 s->source == FATHOM_FROM_ENVIRONMENT ? prefix : "", s->name,
+    if (best && is_env) { /* as it would have to be written there */
+        fm_mpit_env_name(env, sizeof(env), best);
+        best = env;
+    }
+    fm_mpit_warn("%s: nothing is called %s%s%s%s%s", s->origin, is_env ? prefix : "", s->name,
                  best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Software-defined events of PAPI: where its library (libsde) is in the process, or is asked for,
- * the numbers of the process are registered with it by their addresses. PAPI reads the words when its
- * user asks for them, so that costs nothing else.
+ * the numbers of the process are registered with it by their addresses. PAPI reads the words when
+ * its user asks for them, so that costs nothing else.
  *
  * Registered are scalars that are bound to nothing and lie in the page: of a level its value, of a
  * high watermark the highest since the process began. Names are those of the variables.

@@ -194,7 +194,7 @@ START_TEST(misspelt_names_are_reported)
     setenv("FAKE_OTHER_THING", "4", 1);
     setenv("FAKE_NOTHING_LIKE_IT", "4", 1);
     look();
-    has("nothing is called FAKE_FAKE_LIMITT; did you mean fake_limit?\n");
+    has("nothing is called FAKE_FAKE_LIMITT; did you mean FAKE_FAKE_LIMIT?\n");
     has("named.conf:1: nothing is called fake_modee; did you mean fake_mode?\n");
     has("nothing is called FAKE_NOTHING_LIKE_IT\n");
     has_not("OTHER_THING");
