@@ -428,7 +428,7 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
         if (n > 0) {
             k = 0;
             end_ns = 0;
-        } else if (k % SPIN_ROUNDS == 0) {
+        } else if (FM_UNLIKELY(k % SPIN_ROUNDS == 0)) {
             uint64_t now = fm_now_ns();
 
             end_ns = end_ns ? end_ns : now + spin_ns(ch);
@@ -439,7 +439,7 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
         }
         if (FM_UNLIKELY(ch->lock->is_on)) {
             give_way(ch);
-        } else {
+        } else if (n == 0) { /* else look first: what came may be what we wait for */
             fm_cpu_relax();
         }
     }
