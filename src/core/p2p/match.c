@@ -10,7 +10,7 @@
  *
  * Queues are kept when they run empty, because the next message of a program most often has the
  * same key; they are swept up when the table would otherwise have to grow. So the usual message
- * costs one hash, one compare and the two ends of a list.
+ * costs one compare (with the queue that was used last) or one hash, and the two ends of a list.
  */
 #include "core/p2p/match.h"
 
@@ -207,10 +207,11 @@ struct queue {
 
 struct table {
     struct queue **buckets;
-    unsigned shift;   /* 64 - log2 of the number of buckets */
-    size_t n_buckets; /* a power of two */
-    size_t n_queues;  /* empty ones among them */
-    size_t sweep_at;  /* queues at which the next sweep or growth is due */
+    unsigned shift;     /* 64 - log2 of the number of buckets */
+    size_t n_buckets;   /* a power of two */
+    size_t n_queues;    /* empty ones among them */
+    size_t sweep_at;    /* queues at which the next sweep or growth is due */
+    struct queue *last; /* that was found or made last, or NULL: most often the next one, too */
 };
 
 /* A piece of memory for queues; its first line is the link. */
@@ -282,17 +283,29 @@ find_behind(const struct fm_match *m, struct queue **bucket, uint32_t context, u
     return NULL;
 }
 
-static inline struct queue *find(const struct fm_match *m, const struct table *t, uint32_t context,
-                                 uint64_t pair)
+static struct queue *find_other(const struct fm_match *m, struct table *t, uint32_t context,
+                                uint64_t pair)
 {
     struct queue **bucket = &t->buckets[bucket_of(t, context, pair)];
     struct queue *q = *bucket;
 
+    if (q && !is_of(q, context, pair)) {
+        q = find_behind(m, bucket, context, pair);
+    }
+    t->last = q ? q : t->last;
+    return q;
+}
+
+static inline struct queue *find(const struct fm_match *m, struct table *t, uint32_t context,
+                                 uint64_t pair)
+{
+    struct queue *q = t->last;
+
     FM_STAT(m->words->n_steps++);
-    if (!q || FM_LIKELY(is_of(q, context, pair))) {
+    if (q && FM_LIKELY(is_of(q, context, pair))) {
         return q;
     }
-    return find_behind(m, bucket, context, pair);
+    return find_other(m, t, context, pair);
 }
 
 FM_COLD static void emit(struct fm_match *m, int event, const struct fm_match_key *key,
@@ -318,12 +331,14 @@ static int table_init(struct table *t, size_t n_buckets)
     t->shift = 64u - (unsigned)__builtin_ctzll(n_buckets);
     t->n_queues = 0;
     t->sweep_at = n_buckets / 2;
+    t->last = NULL;
     return 0;
 }
 
 /* Take the empty queues out. */
 static void sweep(struct fm_match *m, struct table *t)
 {
+    t->last = NULL;
     for (size_t b = 0; b < t->n_buckets; b++) {
         struct queue **at = &t->buckets[b];
 
@@ -417,6 +432,7 @@ FM_COLD static struct queue *make_queue(struct fm_match *m, struct table *t, uin
     q->next = *at;
     *at = q;
     t->n_queues++;
+    t->last = q;
     return q;
 }
 
