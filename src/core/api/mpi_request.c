@@ -45,6 +45,14 @@ FM_INLINE int harvest(struct fm_request *r, MPI_Request *handle, MPI_Status *sta
     struct fm_status st;
     int error;
 
+    if (FM_LIKELY(fm_request_is_plain(r))) {
+        if (status != MPI_STATUS_IGNORE) {
+            fm_status_set(status, &r->status);
+        }
+        *handle = MPI_REQUEST_NULL;
+        fm_request_unref(r);
+        return MPI_SUCCESS;
+    }
     if (comm) {
         fm_object_ref(comm);
     }
@@ -311,21 +319,41 @@ static MPI_Status *status_at(MPI_Status *statuses, int k)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[k];
 }
 
-static int harvest_all(const char *call, int n, MPI_Request *handles, MPI_Status *statuses)
+/* Wait for the operation of a handle that has been checked, and take its result. MPI_SUCCESS, or
+   the code that was raised because waiting failed. */
+FM_INLINE int finish(struct results *res, MPI_Request *handle, MPI_Status *status)
+{
+    struct fm_request *r = fm_request_get(*handle);
+    int rc = 0;
+
+    if (is_idle(r)) {
+        set_empty(status);
+        if (status) {
+            status->MPI_ERROR = MPI_SUCCESS;
+        }
+        return MPI_SUCCESS;
+    }
+    if (!r->is_done) {
+        rc = fm_wait_done(channel_of(r), r);
+    }
+    if (FM_UNLIKELY(rc != 0)) {
+        return fm_raise_status(r->comm, res->call, rc);
+    }
+    add_result(res, r, handle, status);
+    return MPI_SUCCESS;
+}
+
+/* All of them, which have been checked. */
+static int finish_all(const char *call, int n, MPI_Request *handles, MPI_Status *statuses)
 {
     struct results res = {.call = call};
 
     for (int k = 0; k < n; k++) {
-        struct fm_request *r = fm_request_get(handles[k]);
-        MPI_Status *status = status_at(statuses, k);
+        int rc = finish(&res, &handles[k], status_at(statuses, k));
 
-        if (!is_idle(r)) {
-            add_result(&res, r, &handles[k], status);
-            continue;
-        }
-        set_empty(status);
-        if (status) {
-            status->MPI_ERROR = MPI_SUCCESS;
+        if (FM_UNLIKELY(rc != MPI_SUCCESS)) {
+            fm_comm_unref(res.comm);
+            return rc;
         }
     }
     return end_results(&res, statuses);
@@ -333,21 +361,12 @@ static int harvest_all(const char *call, int n, MPI_Request *handles, MPI_Status
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
-    struct array a = {count, array_of_requests};
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
     rc = check_array(FM_CALL, count, array_of_requests);
-    for (int k = 0; rc == MPI_SUCCESS && k < count; k++) {
-        struct fm_request *r = active(&a, k);
-
-        if (r && !r->is_done) {
-            rc = fm_wait_done(channel_of(r), r);
-            rc = FM_UNLIKELY(rc != 0) ? fm_raise_status(r->comm, FM_CALL, rc) : MPI_SUCCESS;
-        }
-    }
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
-        rc = harvest_all(FM_CALL, count, array_of_requests, array_of_statuses);
+        rc = finish_all(FM_CALL, count, array_of_requests, array_of_statuses);
     }
     FM_LEAVE();
     return rc;
@@ -369,7 +388,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
     if (rc == MPI_SUCCESS) {
         *flag = all_done(&a);
         if (*flag) {
-            rc = harvest_all(FM_CALL, count, array_of_requests, array_of_statuses);
+            rc = finish_all(FM_CALL, count, array_of_requests, array_of_statuses);
         }
     }
     FM_LEAVE();

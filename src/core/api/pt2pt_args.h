@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/api/api.h"
+#include "core/object/comm.h"
 #include "core/p2p/probe.h"
 #include "core/p2p/recv.h"
 #include "core/p2p/send.h"
@@ -21,6 +22,19 @@ struct fm_pt2pt_args {
  * MPI_SUCCESS, or the code of the error that was raised.
  */
 int fm_pt2pt_check(const struct fm_pt2pt_args *a, struct fm_msg *m);
+
+/*
+ * The same for the arguments of nearly all calls, in one line of tests: true and complete, or false
+ * and all is still to be looked at by fm_pt2pt_check(), which may find nothing wrong with them.
+ */
+FM_INLINE bool fm_pt2pt_is_plain(MPI_Datatype type, MPI_Comm comm, struct fm_msg *m)
+{
+    m->space = FM_SPACE_USER;
+    m->comm = fm_comm_get(comm);
+    m->dtype = fm_dtype_get(type);
+    return m->comm && m->dtype && (unsigned)m->peer < (unsigned)m->comm->n_remote && m->tag >= 0 &&
+           m->count >= 0 && m->dtype->is_committed && (m->buf || m->count == 0);
+}
 
 /* Only communicator, peer and tag (probes). */
 int fm_pt2pt_check_peer(const char *call, MPI_Comm comm, int peer, int tag,

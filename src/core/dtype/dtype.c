@@ -511,14 +511,11 @@ void fm_dtype_free_mem(struct fm_dtype *t)
 }
 
 /* Types that lose their last user wait in a list, so that freeing a deep nest does not recurse. */
-void fm_dtype_unref(struct fm_dtype *t)
+void fm_dtype_release(struct fm_dtype *t)
 {
-    struct fm_dtype *dead = NULL;
+    struct fm_dtype *dead = t;
 
-    if (t && --t->head.refs == 0) {
-        t->link = NULL;
-        dead = t;
-    }
+    t->link = NULL;
     while (dead) {
         t = dead;
         dead = t->link;

@@ -91,8 +91,15 @@ struct fm_dtype {
 int fm_dtype_init(void);
 void fm_dtype_finish(void);
 
-/* Drop a reference. Parts live as long as the types made of them. NULL is fine. */
-void fm_dtype_unref(struct fm_dtype *t);
+/* The last reference is gone. Parts live as long as the types made of them. */
+FM_COLD void fm_dtype_release(struct fm_dtype *t);
+/* Drop a reference. NULL is fine. */
+FM_INLINE void fm_dtype_unref(struct fm_dtype *t)
+{
+    if (t && FM_UNLIKELY(--t->head.refs == 0)) {
+        fm_dtype_release(t);
+    }
+}
 
 /* Make it ready for communication. 0, or -FM_E_NOMEM. Twice is fine. */
 int fm_dtype_commit(struct fm_dtype *t);

@@ -201,11 +201,8 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
     return 0;
 }
 
-void fm_comm_unref(struct fm_comm *comm)
+void fm_comm_release(struct fm_comm *comm)
 {
-    if (!comm || --comm->head.refs > 0) {
-        return;
-    }
     words->n_live--;
     words->n_freed++;
     if (words->on_freed) {

@@ -78,9 +78,16 @@ int fm_comm_init(void *block);
  */
 int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_group *remote_group,
                    int rank, uint32_t context, struct fm_comm **out_comm);
+/* The last reference is gone: take the object away. */
+FM_COLD void fm_comm_release(struct fm_comm *comm);
 /* Drop a reference; the last one takes the object away, attributes being deleted before
    (MPI_Comm_free). NULL is fine. */
-void fm_comm_unref(struct fm_comm *comm);
+FM_INLINE void fm_comm_unref(struct fm_comm *comm)
+{
+    if (comm && FM_UNLIKELY(--comm->head.refs <= 0)) {
+        fm_comm_release(comm);
+    }
+}
 int fm_comm_set_name(struct fm_comm *comm, const char *name);
 
 /* Process index of a rank (0 <= rank < n_remote). */

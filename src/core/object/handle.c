@@ -41,15 +41,27 @@ void fm_handle_finish(void)
 
 void *fm_object_new(enum fm_kind kind)
 {
-    struct fm_pool *pool = &fm_root.pools[kind];
-    struct fm_object *o = pool->base ? fm_pool_get(pool) : NULL;
+    return fm_object_new_part(kind, fm_root.pools[kind].stride);
+}
 
-    if (!o) {
-        fm_fail(-FM_E_NOMEM, "too many live objects of one kind (%llu)",
-                (unsigned long long)pool->n_live);
-        return NULL;
+FM_COLD static void *no_room(const struct fm_pool *pool)
+{
+    fm_fail(-FM_E_NOMEM, "too many live objects of one kind (%llu)",
+            (unsigned long long)pool->n_live);
+    return NULL;
+}
+
+void *fm_object_new_part(enum fm_kind kind, size_t len)
+{
+    struct fm_pool *pool = &fm_root.pools[kind];
+    struct fm_object *o = FM_LIKELY(pool->base != NULL) ? fm_pool_get(pool) : NULL;
+
+    if (FM_UNLIKELY(!o)) {
+        return no_room(pool);
     }
-    memset(o, 0, pool->stride);
+    for (size_t k = 0; k < len; k += FM_CACHE_LINE) { /* objects are whole lines */
+        memset(__builtin_assume_aligned((char *)o + k, FM_CACHE_LINE), 0, FM_CACHE_LINE);
+    }
     o->kind = (uint16_t)kind;
     o->refs = 1;
     return o;

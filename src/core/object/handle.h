@@ -79,6 +79,8 @@ void fm_handle_finish(void);
 
 /* A new object of a kind: zeroed, head set, one reference. NULL (and fm_why) when out of room. */
 void *fm_object_new(enum fm_kind kind);
+/* The same, but only the first `len` bytes (whole cache lines) are zeroed. */
+void *fm_object_new_part(enum fm_kind kind, size_t len);
 
 /* Make an object known under a predefined handle; NULL: forget the handle. */
 void fm_handle_predefine(const void *handle, void *object);

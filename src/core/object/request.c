@@ -25,7 +25,13 @@ int fm_request_init(struct fm_request_words *w)
 
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm)
 {
-    struct fm_request *r = fm_object_new(FM_KIND_REQUEST);
+    return fm_request_new_part(ops, comm, FM_REQUEST_LEN);
+}
+
+struct fm_request *fm_request_new_part(const struct fm_request_ops *ops, struct fm_comm *comm,
+                                       size_t len)
+{
+    struct fm_request *r = fm_object_new_part(FM_KIND_REQUEST, len);
 
     if (FM_UNLIKELY(!r)) {
         return NULL;
@@ -38,6 +44,19 @@ struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_co
     }
     FM_STAT(words->n_taken++);
     FM_STAT(fathom_level_add(&words->live, 1));
+    return r;
+}
+
+struct fm_request *fm_request_new_done(const struct fm_request_ops *ops)
+{
+    struct fm_request *r = fm_object_new(FM_KIND_REQUEST);
+
+    if (r) {
+        r->ops = ops;
+        r->is_active = true;
+        r->is_done = true;
+        r->status = FM_STATUS_EMPTY;
+    }
     return r;
 }
 
@@ -65,25 +84,20 @@ int fm_request_start(struct fm_request *r)
     return rc;
 }
 
-static void release(struct fm_request *r)
+void fm_request_release(struct fm_request *r)
 {
     struct fm_comm *comm = r->comm;
 
     if (r->ops->release) {
         r->ops->release(r);
     }
-    free(r->why);
+    if (FM_UNLIKELY(r->why)) {
+        free(r->why);
+    }
     fm_object_free(r);
     FM_STAT(fathom_level_add(&words->live, -1));
     if (comm) {
         fm_comm_unref(comm);
-    }
-}
-
-void fm_request_unref(struct fm_request *r)
-{
-    if (r && --r->head.refs == 0) {
-        release(r);
     }
 }
 

@@ -96,14 +96,35 @@ int fm_request_init(struct fm_request_words *words);
 /* A request: zeroed, one reference (the engine's or the handle's: see the maker), active, status
    empty. Holds a reference on comm if given. NULL when out of room. */
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm);
+/* The same, but only the first `len` bytes are zeroed, which costs a line of memory each 64. */
+struct fm_request *fm_request_new_part(const struct fm_request_ops *ops, struct fm_comm *comm,
+                                       size_t len);
+/* A request that is complete, successful and empty for ever, not counted among the live ones; for
+   operations that are over when they are started. Each handle of it takes a reference. */
+struct fm_request *fm_request_new_done(const struct fm_request_ops *ops);
 
 /* It is to be persistent: inactive until started. */
 void fm_request_persist(struct fm_request *r);
 /* Start it, if it is inactive (persistent ones only). 0 or a failure: it is inactive then. */
 int fm_request_start(struct fm_request *r);
 
+/* The last reference is gone. */
+void fm_request_release(struct fm_request *r);
 /* Drop a reference; the last one releases. NULL is fine. */
-void fm_request_unref(struct fm_request *r);
+FM_INLINE void fm_request_unref(struct fm_request *r)
+{
+    if (r && --r->head.refs == 0) {
+        fm_request_release(r);
+    }
+}
+
+/* Complete and successful, and its harvest is nothing but a look at the status and the end of the
+   handle. */
+FM_INLINE bool fm_request_is_plain(const struct fm_request *r)
+{
+    return r->is_done && !r->is_persistent && r->status.error == MPI_SUCCESS &&
+           !r->status.is_cancelled && !r->ops->query && !r->ops->has_release_code;
+}
 
 /* It is complete: status.error is final. Calls on_done and drops the engine's reference. */
 void fm_request_complete(struct fm_request *r);

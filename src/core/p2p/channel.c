@@ -255,6 +255,9 @@ void fm_channel_destroy(struct fm_channel *ch)
         ch->transports[k]->ops->close(ch->transports[k]);
     }
     fm_bsend_finish(ch);
+    if (ch->sent) {
+        fm_object_free(ch->sent);
+    }
     fm_request_init(NULL);
     fm_match_destroy(ch->match);
     fm_progress_destroy(ch->progress);

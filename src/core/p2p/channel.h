@@ -50,6 +50,7 @@ struct fm_channel {
     struct fm_pool fetches;      /* rndv.c: transfers under way */
     struct fm_contexts contexts; /* live communicators */
     struct fm_buffer *buffers;   /* bsend.c: what the user has attached */
+    struct fm_request *sent;     /* send.c: stands for sends that were over at once; may be NULL */
     uint32_t window;             /* blocks that one sender may have in use here */
     uint32_t next_part_tag;      /* partition.c */
     int n_stalled;               /* peers that may send no further RTS */

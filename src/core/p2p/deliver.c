@@ -41,7 +41,7 @@ FM_INLINE int match(struct fm_channel *ch, const struct fm_wire_base *b,
         fm_match_post(ch->match, p);
         return rc;
     }
-    fm_recv_unposted(ch, r);
+    FM_STAT(fm_recv_count_posted(r, -1));
     *out_req = r;
     return 0;
 }

@@ -16,6 +16,7 @@
 #include "core/p2p/send.h"
 #include "core/p2p/unexpected.h"
 #include "core/p2p/wire.h"
+#include "util/copy.h"
 
 /* Kinds of objects that have names on the wire. */
 enum { FM_ID_SEND = 1, FM_ID_RECV = 2 };
@@ -104,13 +105,26 @@ FM_INLINE void fm_wire_head_set(struct fm_wire_head *h, const struct fm_channel 
     h->freed = peer->freed;
 }
 
+/* Two halves as they lie in memory, one behind the other. */
+FM_INLINE uint64_t fm_wire_pair(uint32_t first, uint32_t second)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? first | (uint64_t)second << 32
+                                                     : (uint64_t)first << 32 | second;
+}
+
+/* In whole words, which is how they will be copied (util/copy.h). */
 FM_INLINE void fm_wire_base_set(struct fm_wire_base *b, const struct fm_channel *ch, int kind,
                                 struct fm_peer *peer, const struct fm_msg *m)
 {
-    fm_wire_head_set(&b->head, ch, kind, peer);
-    b->context = fm_msg_context(m);
-    b->source = m->comm->rank;
-    b->tag = m->tag;
+    struct fm_wire_head h = {.kind = (uint8_t)kind, .version = FM_WIRE_VERSION};
+    uint32_t first;
+
+    memcpy(&first, &h, sizeof(first));
+    memcpy(b,
+           (uint64_t[]){fm_wire_pair(first, (uint32_t)ch->self),
+                        fm_wire_pair(peer->freed, fm_msg_context(m)),
+                        fm_wire_pair((uint32_t)m->comm->rank, (uint32_t)m->tag)},
+           sizeof(*b));
 }
 
 /* send.c ------------------------------------------------------------------------------------- */
@@ -144,18 +158,49 @@ FM_COLD void fm_recv_ask_stalled(struct fm_channel *ch, const struct fm_comm *co
 /* Wait for a receive and take it over; its error becomes a failure. */
 int fm_recv_wait(struct fm_request *r, struct fm_status *out_status);
 /* A message from `source` with `tag`, `len` bytes long, has met this receive: note it. */
-void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_Count len);
+FM_INLINE void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_Count len)
+{
+    r->len = len;
+    r->want = len < r->cap ? len : r->cap;
+    r->got = 0;
+    r->req.status.source = source;
+    r->req.status.tag = tag;
+    r->req.status.n_bytes = r->want;
+}
+/* It came into the queue of posted receives (1) or left it (-1): count that. */
+FM_INLINE void fm_recv_count_posted(const struct fm_recv_req *r, int64_t by)
+{
+    if (r->msg.space == FM_SPACE_USER) {
+        r->msg.comm->words->prq_len += (uint64_t)by;
+    }
+}
 /* All that is wanted is in the buffer. */
-/* It left the queue of posted receives: count that. */
-void fm_recv_unposted(struct fm_channel *ch, struct fm_recv_req *r);
 void fm_recv_done(struct fm_channel *ch, struct fm_recv_req *r);
 FM_COLD void fm_recv_fail(struct fm_channel *ch, struct fm_recv_req *r, int klass, const char *why);
+/* A message came in another's name: its peer has failed. */
+FM_COLD int fm_recv_refuse(struct fm_channel *ch, int proc, int source);
 /* Is the process the one that has this rank in the communicator? 0; else the peer has failed. */
-int fm_recv_check(struct fm_channel *ch, const struct fm_msg *m, int proc, int source);
+FM_INLINE int fm_recv_check(struct fm_channel *ch, const struct fm_msg *m, int proc, int source)
+{
+    if (FM_LIKELY(source < m->comm->n_remote && fm_comm_proc(m->comm, source) == proc)) {
+        return 0;
+    }
+    return fm_recv_refuse(ch, proc, source);
+}
 /* Tell a synchronous sender that its message was matched. */
 void fm_recv_synced(struct fm_channel *ch, int proc, uint64_t sreq);
-/* Put payload into the buffer of a receive from the beginning on. */
-void fm_recv_place(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len);
+/* Put payload into the buffer of a receive from the beginning on: not one run of bytes there. */
+void fm_recv_unpack(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len);
+/* The same, of any kind. */
+FM_INLINE void fm_recv_place(struct fm_channel *ch, struct fm_recv_req *r, const void *data,
+                             size_t len)
+{
+    if (FM_LIKELY(r->msg.dtype->is_contig)) {
+        fm_copy((char *)r->msg.buf + r->msg.dtype->true_lb, data, len);
+    } else {
+        fm_recv_unpack(ch, r, data, len);
+    }
+}
 
 /* deliver.c ---------------------------------------------------------------------------------- */
 

@@ -34,7 +34,7 @@ static const struct fathom_cvar cvars[] = {
      .at = WORD(eager_limit), .def = 16384, .min = 0, .max = 1 << 30,
      .category = "protocol", .changed = limits_changed},
     {.name = "p2p_short_limit", .unit = "bytes",
-     .desc = "Bytes up to which a blocking send is tried without a request; lower it only "
+     .desc = "Bytes up to which a send is tried at once and without a request; lower it only "
              "to study the cost of requests.",
      .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
      .verbosity = FATHOM_TUNER_DETAIL,

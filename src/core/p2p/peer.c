@@ -324,7 +324,7 @@ static void lose_posted(struct fm_posted *p, void *ctx)
         return;
     }
     fm_match_unpost(l->ch->match, p);
-    fm_recv_unposted(l->ch, r);
+    FM_STAT(fm_recv_count_posted(r, -1));
     fm_list_push(&l->posted, &p->link);
 }
 

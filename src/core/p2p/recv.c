@@ -23,20 +23,6 @@ static void count_received(struct fm_channel *ch, const struct fm_msg *m, int so
 #endif
 }
 
-static void count_posted(const struct fm_recv_req *r, int by)
-{
-#if FM_STATS
-    if (r->msg.space == FM_SPACE_USER) {
-        r->msg.comm->words->prq_len += (uint64_t)(int64_t)by;
-    }
-#endif
-}
-
-void fm_recv_unposted(struct fm_channel *ch, struct fm_recv_req *r)
-{
-    FM_STAT(count_posted(r, -1));
-}
-
 /* ---- the request ---- */
 
 static void recv_release(struct fm_request *req)
@@ -61,7 +47,7 @@ static int recv_cancel(struct fm_request *req)
 
     FM_STAT(ch->words->n_cancels++);
     if (!req->is_done && fm_match_unpost(ch->match, &r->posted)) {
-        fm_recv_unposted(ch, r);
+        FM_STAT(fm_recv_count_posted(r, -1));
         req->status.is_cancelled = true;
         fm_request_complete(req);
     }
@@ -90,7 +76,8 @@ static const struct fm_request_ops recv_ops = {
 
 struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m)
 {
-    struct fm_recv_req *r = (struct fm_recv_req *)fm_request_new(&recv_ops, m->comm);
+    struct fm_recv_req *r = (struct fm_recv_req *)fm_request_new_part(
+        &recv_ops, m->comm, offsetof(struct fm_recv_req, pack));
 
     if (FM_UNLIKELY(!r)) {
         return NULL;
@@ -104,26 +91,10 @@ struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m)
     return r;
 }
 
-void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_Count len)
-{
-    r->len = len;
-    r->want = len < r->cap ? len : r->cap;
-    r->got = 0;
-    r->req.status.source = source;
-    r->req.status.tag = tag;
-    r->req.status.n_bytes = r->want;
-}
-
-void fm_recv_place(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len)
+void fm_recv_unpack(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len)
 {
     struct fm_pack pack;
 
-    if (FM_LIKELY(r->msg.dtype->is_contig)) {
-        if (len) {
-            memcpy((char *)r->msg.buf + r->msg.dtype->true_lb, data, len);
-        }
-        return;
-    }
     FM_STAT(ch->words->n_unpacked_recvd++);
     FM_STAT(ch->words->unpacked_recvd_bytes += len);
     fm_pack_begin(&pack, r->msg.buf, r->msg.count, r->msg.dtype);
@@ -132,8 +103,10 @@ void fm_recv_place(struct fm_channel *ch, struct fm_recv_req *r, const void *dat
 
 static void leave(struct fm_channel *ch, struct fm_recv_req *r)
 {
-    fm_ids_drop(&ch->ids, r->id);
-    r->id = 0;
+    if (FM_UNLIKELY(r->id)) {
+        fm_ids_drop(&ch->ids, r->id);
+        r->id = 0;
+    }
     r->peer = NULL;
 }
 
@@ -209,7 +182,7 @@ static int post(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_ma
     if (FM_UNLIKELY(rc != 0)) {
         return rc;
     }
-    FM_STAT(count_posted(r, 1));
+    FM_STAT(fm_recv_count_posted(r, 1));
     if (FM_UNLIKELY(ch->n_stalled)) {
         fm_recv_ask_stalled(ch, r->msg.comm, r->msg.peer);
     }
@@ -331,11 +304,8 @@ int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_u
     return 0;
 }
 
-int fm_recv_check(struct fm_channel *ch, const struct fm_msg *m, int proc, int source)
+int fm_recv_refuse(struct fm_channel *ch, int proc, int source)
 {
-    if (FM_LIKELY(source < m->comm->n_remote && fm_comm_proc(m->comm, source) == proc)) {
-        return 0;
-    }
     fm_peer_fail(ch, proc, "it sent a message in the name of another rank");
     return fm_fail(-FM_E_PROTO, "process %d sent a message in the name of rank %d", proc, source);
 }
@@ -418,6 +388,14 @@ int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
         fm_request_unref(&r->req);
         fm_request_unref(&r->req);
         return rc;
+    }
+    rc = fm_wait_done(ch, &r->req);
+    if (FM_LIKELY(rc == 0 && r->req.status.error == MPI_SUCCESS)) {
+        if (out_status) {
+            *out_status = r->req.status;
+        }
+        fm_request_unref(&r->req);
+        return 0;
     }
     return fm_recv_wait(&r->req, out_status);
 }

@@ -56,24 +56,30 @@ FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, const stru
     FM_STAT(ch->words->reasons[FM_REASON_SHORT]++);
     FM_STAT(fm_send_count(ch, m, (MPI_Count)len));
     if (FM_UNLIKELY(ch->words->on_eager)) {
-        fm_p2p_emit(ch, FM_EV_EAGER, peer->proc, h.context, m->tag, len);
+        fm_p2p_emit(ch, FM_EV_EAGER, peer->proc, fm_msg_context(m), m->tag, len);
     }
     return 0;
 }
 
+/* 0: it is off. FM_AGAIN: not this way, or not now. A failure of the peer, which is not dealt with.
+ */
+FM_INLINE int at_once(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len)
+{
+    struct fm_peer *peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
+    int rc = FM_AGAIN;
+
+    if (FM_LIKELY(is_short(peer, m, (uint64_t)len))) {
+        rc = send_short(ch, peer, m, (uint64_t)len);
+        if (FM_UNLIKELY(rc == FM_AGAIN)) {
+            FM_STAT(ch->words->n_refused++);
+        }
+    }
+    return rc;
+}
+
 bool fm_send_at_once(const struct fm_msg *m, MPI_Count len)
 {
-    struct fm_channel *ch = m->comm->ch;
-    struct fm_peer *peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
-
-    int rc;
-
-    if (!is_short(peer, m, (uint64_t)len)) {
-        return false;
-    }
-    rc = send_short(ch, peer, m, (uint64_t)len);
-    FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
-    return rc == 0;
+    return at_once(m->comm->ch, m, len) == 0;
 }
 
 /* ---- requests ---- */
@@ -254,6 +260,15 @@ static int start_buffered(struct fm_send_req *s)
     return rc;
 }
 
+/* The transport had no room, or the peer has failed. */
+static void not_started(struct fm_channel *ch, struct fm_send_req *s, int rc)
+{
+    wait_for_room(ch, s);
+    if (rc != FM_AGAIN) { /* it ends with all others that wait for this peer */
+        fm_peer_fail(ch, s->peer->proc, fm_why());
+    }
+}
+
 int fm_send_start(struct fm_send_req *s)
 {
     struct fm_channel *ch = s->msg.comm->ch;
@@ -278,11 +293,8 @@ int fm_send_start(struct fm_send_req *s)
     FM_STAT(fm_send_count(ch, &s->msg, s->len));
     ch->n_sending++;
     rc = s->peer->is_open ? try_start(ch, s) : FM_AGAIN;
-    if (rc == FM_AGAIN) {
-        wait_for_room(ch, s);
-    } else if (rc != 0) {
-        wait_for_room(ch, s); /* ends with all others that wait for this peer */
-        fm_peer_fail(ch, proc, fm_why());
+    if (rc != 0) {
+        not_started(ch, s, rc);
     }
     return 0;
 }
@@ -348,9 +360,58 @@ FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_
     return 0;
 }
 
+/*
+ * The request of sends that were over when they were started: one object for all of them, since
+ * nothing tells them apart. NULL when out of room.
+ */
+static int sent_cancel(struct fm_request *r)
+{
+    FM_STAT(fm_channel_main()->words->n_cancels++);
+    return 0;
+}
+
+FM_COLD static struct fm_request *make_sent(struct fm_channel *ch)
+{
+    static const struct fm_request_ops ops = {.name = "send", .cancel = sent_cancel};
+
+    ch->sent = fm_request_new_done(&ops);
+    return ch->sent;
+}
+
+FM_INLINE struct fm_request *sent_request(struct fm_channel *ch, const struct fm_msg *m,
+                                          MPI_Count len)
+{
+    FM_STAT(ch->words->req.n_completed++);
+    if (FM_UNLIKELY(ch->words->req.on_done)) {
+        fm_p2p_emit(ch, FM_EV_COMPLETED, fm_comm_proc(m->comm, m->peer), fm_msg_context(m), m->tag,
+                    (uint64_t)len);
+    }
+    return fm_object_ref(ch->sent);
+}
+
+/* The peer failed in the attempt to send at once: the request tells, as later ones will. */
+FM_COLD static int lost_request(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len,
+                                int rc, struct fm_request **out_req)
+{
+    struct fm_send_req *s = fm_send_req_new(m, FM_SEND_STANDARD, len);
+
+    if (!s) {
+        return -FM_E_NOMEM;
+    }
+    fm_object_ref(&s->req);
+    s->peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
+    FM_STAT(fm_send_count(ch, m, len));
+    ch->n_sending++;
+    not_started(ch, s, rc);
+    *out_req = &s->req;
+    return 0;
+}
+
 int fm_isend(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request **out_req)
 {
     struct fm_channel *ch = m->comm->ch;
+    MPI_Count len;
+    int rc = FM_AGAIN;
 
     if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
         return null_request(m, out_req);
@@ -359,7 +420,15 @@ int fm_isend(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request *
         FM_STAT(ch->words->n_ready_sent++);
         mode = FM_SEND_STANDARD;
     }
-    return isend(m, mode, fm_dtype_bytes(m->dtype, m->count), out_req);
+    len = fm_dtype_bytes(m->dtype, m->count);
+    if (FM_LIKELY(mode == FM_SEND_STANDARD && (ch->sent || make_sent(ch)))) {
+        rc = at_once(ch, m, len);
+    }
+    if (FM_LIKELY(rc == 0)) {
+        *out_req = sent_request(ch, m, len);
+        return 0;
+    }
+    return rc == FM_AGAIN ? isend(m, mode, len, out_req) : lost_request(ch, m, len, rc, out_req);
 }
 
 int fm_send_init(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request **out_req)
@@ -394,7 +463,6 @@ FM_COLD static int send_slow(const struct fm_msg *m, enum fm_send_mode mode, MPI
 int fm_send(const struct fm_msg *m, enum fm_send_mode mode)
 {
     struct fm_channel *ch = m->comm->ch;
-    struct fm_peer *peer;
     MPI_Count len;
 
     if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
@@ -405,19 +473,17 @@ int fm_send(const struct fm_msg *m, enum fm_send_mode mode)
         FM_STAT(ch->words->n_ready_sent++);
         mode = FM_SEND_STANDARD;
     }
-    peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
     len = fm_dtype_bytes(m->dtype, m->count);
-    if (FM_LIKELY(mode == FM_SEND_STANDARD && is_short(peer, m, (uint64_t)len))) {
-        int rc = send_short(ch, peer, m, (uint64_t)len);
+    if (FM_LIKELY(mode == FM_SEND_STANDARD)) {
+        int rc = at_once(ch, m, len);
 
         if (FM_LIKELY(rc == 0)) {
             return 0;
         }
         if (rc < 0) {
-            fm_peer_fail(ch, peer->proc, fm_why());
+            fm_peer_fail(ch, fm_comm_proc(m->comm, m->peer), fm_why());
             return rc;
         }
-        FM_STAT(ch->words->n_refused++);
     }
     return send_slow(m, mode, len);
 }

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/copy.h"
 #include "util/sync.h"
 
 /* Messages taken from one box, or from the ring, in one poll. */
@@ -25,29 +26,6 @@
 static inline struct fm_shm_transport *transport_of(const struct fm_shm_ep *ep)
 {
     return (struct fm_shm_transport *)ep->ep.tp;
-}
-
-/* At most 64 bytes, without a call. */
-FM_INLINE void copy_short(unsigned char *to, const unsigned char *from, size_t n)
-{
-    if (n >= 16) {
-        for (size_t k = 0; k + 16 < n; k += 16) {
-            memcpy(to + k, from + k, 16);
-        }
-        memcpy(to + n - 16, from + n - 16, 16);
-    } else if (n >= 8) {
-        for (size_t k = 0; k + 8 < n; k += 8) {
-            memcpy(to + k, from + k, 8);
-        }
-        memcpy(to + n - 8, from + n - 8, 8);
-    } else if (n >= 4) {
-        memcpy(to, from, 4);
-        memcpy(to + n - 4, from + n - 4, 4);
-    } else {
-        for (size_t k = 0; k < n; k++) {
-            to[k] = from[k];
-        }
-    }
 }
 
 /* ---- The bell ------------------------------------------------------------------------------- */
@@ -283,8 +261,8 @@ int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const 
     if (FM_UNLIKELY(!cell)) {
         return full(ep);
     }
-    copy_short(cell->data, head, head_len);
-    copy_short(cell->data + head_len, body, body_len);
+    fm_copy(cell->data, head, head_len);
+    fm_copy(cell->data + head_len, body, body_len);
     fm_shm_box_publish(&ep->tx, cell, (uint32_t)len);
     FM_STAT(transport_of(ep)->words->n_box_sent++);
     count_sent(ep, len);
@@ -303,7 +281,7 @@ int fm_shm_msg_send_private(struct fm_shm_ep *ep, const void *data, size_t len)
     if (!cell) {
         return full(ep);
     }
-    copy_short(cell->data, data, len);
+    fm_copy(cell->data, data, len);
     fm_shm_box_publish(&ep->tx, cell, (uint32_t)len | FM_SHM_INTERNAL);
     ring_bell(ep);
     return 0;

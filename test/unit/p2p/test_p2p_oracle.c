@@ -330,8 +330,7 @@ static void tally_send(const struct item *i)
     t->n_packed += i->is_sparse_send;
     t->packed_bytes += !i->is_sparse_send ? 0 : is_gathered_whole ? i->len : shorter(i);
     t->rndv_ns_max += i->kind == FM_WIRE_RTS ? fm_now_ns() - i->began : 0;
-    if (i->kind == FM_WIRE_EAGER && !i->is_sparse_send &&
-        (i->is_blocking || i->mode == FM_SEND_BUFFERED)) {
+    if (i->kind == FM_WIRE_EAGER && !i->is_sparse_send) {
         t->n_short++;
         t->short_bytes += i->len;
     }
