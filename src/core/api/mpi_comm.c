@@ -3,6 +3,7 @@
 #include "core/api/find.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "core/comm/comm_make.h"
 #include "core/comm/intercomm.h"
@@ -10,6 +11,7 @@
 #include "core/object/comm.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
+#include "core/runtime/locality.h"
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
@@ -285,29 +287,72 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 }
 FM_ALIAS(Comm_split)
 
-/*
- * Nodes are the only level that is known here: guided by the resource mpi_shared_memory they are
- * split as by SHARED, other resources are not supported, and below a node there is nothing to
- * divide: such calls get MPI_COMM_NULL (MPI-5.0 7.4.2).
- */
+/* A resource by name (7.4.2): of the standard, or of hwloc. */
+static int color_of_resource(const struct fm_comm *c, const char *resource)
+{
+    if (strcmp(resource, "mpi_shared_memory") == 0) {
+        return fm_root.node_of ? fm_root.node_of[fm_comm_proc(c, c->rank)] : 0;
+    }
+    return fm_locality_color(resource);
+}
+
+/* A set of processes by name: the world, or each process by itself. */
+static int color_of_pset(const struct fm_comm *c, const char *name)
+{
+    static const char *const names[] = {"mpi://WORLD", "mpi://SELF"};
+
+    if (strcasecmp(name, names[0]) == 0) {
+        return 0;
+    }
+    return strcasecmp(name, names[1]) == 0 ? 1 + c->rank : MPI_UNDEFINED;
+}
+
+/* Who is guided by nothing, or by what is not known, gets MPI_COMM_NULL. */
 static int color_of_type(const struct fm_comm *c, int type, const struct fm_info *info)
 {
     const char *resource = info ? fm_info_find(info, "mpi_hw_resource_type") : NULL;
-    int proc = fm_comm_proc(c, c->rank);
+    const char *pset = info ? fm_info_find(info, "mpi_pset_name") : NULL;
 
-    if (type == MPI_COMM_TYPE_SHARED || (type == MPI_COMM_TYPE_HW_GUIDED && resource &&
-                                         strcmp(resource, "mpi_shared_memory") == 0)) {
-        return fm_root.node_of ? fm_root.node_of[proc] : 0;
+    if (type == MPI_COMM_TYPE_SHARED) {
+        return color_of_resource(c, "mpi_shared_memory");
     }
-    return MPI_UNDEFINED;
+    if (type == MPI_UNDEFINED) {
+        return MPI_UNDEFINED;
+    }
+    if (resource) {
+        return color_of_resource(c, resource);
+    }
+    return pset && type == MPI_COMM_TYPE_RESOURCE_GUIDED ? color_of_pset(c, pset) : MPI_UNDEFINED;
 }
 
-static int split_type(const char *call, struct fm_comm *c, int type, int key,
-                      const struct fm_info *info, MPI_Comm *newcomm)
+/* By the outermost hardware that divides comm, whose type the info is told. */
+static int split_unguided(const char *call, struct fm_comm *c, int key, struct fm_info *info,
+                          MPI_Comm *newcomm)
+{
+    const char *type_name;
+    int color;
+    int rc = fm_locality_divide(c, &color, &type_name);
+
+    if (rc != 0) {
+        return fm_raise_status(c, call, rc);
+    }
+    rc = split(call, c, color, key, newcomm);
+    if (rc == MPI_SUCCESS && info && color != MPI_UNDEFINED &&
+        fm_info_set(info, "mpi_hw_resource_type", type_name) != 0) {
+        return fm_raise_status(c, call, -FM_E_NOMEM);
+    }
+    return rc;
+}
+
+static int split_type(const char *call, struct fm_comm *c, int type, int key, struct fm_info *info,
+                      MPI_Comm *newcomm)
 {
     if (type != MPI_UNDEFINED &&
         (type < MPI_COMM_TYPE_SHARED || type > MPI_COMM_TYPE_RESOURCE_GUIDED)) {
         return fm_raise(c, call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_", type);
+    }
+    if (type == MPI_COMM_TYPE_HW_UNGUIDED) {
+        return split_unguided(call, c, key, info, newcomm);
     }
     return split(call, c, color_of_type(c, type, info), key, newcomm);
 }

@@ -9,6 +9,7 @@
 
 #include "core/object/comm.h"
 #include "core/object/info.h"
+#include "core/runtime/locality.h"
 #include "core/runtime/runtime.h"
 #include "util/log.h"
 
@@ -164,6 +165,48 @@ int PMPI_Get_processor_name(char *name, int *resultlen)
     return MPI_SUCCESS;
 }
 FM_ALIAS(Get_processor_name)
+
+/* 9.1.2: per type of hardware whether this process is restricted to one instance; empty where
+   nobody can tell. */
+static int fill_hw_info(struct fm_info *info)
+{
+    int instances[FM_LOCALITY_N_TYPES];
+    int rc = 0;
+
+    if (fm_locality_read(instances) != 0) {
+        fm_log_warn("MPI_Get_hw_resource_info: %s", fm_why());
+        return 0;
+    }
+    for (int k = 0; k < FM_LOCALITY_N_TYPES && rc == 0; k++) {
+        if (instances[k] != FM_LOCALITY_ABSENT) {
+            rc = fm_info_set(info, fm_locality_type_name(k), instances[k] >= 0 ? "true" : "false");
+        }
+    }
+    return rc;
+}
+
+int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
+{
+    struct fm_info *made;
+    int rc;
+
+    if (!hw_info) {
+        return fm_raise(NULL, "MPI_Get_hw_resource_info", MPI_ERR_ARG,
+                        "hw_info is NULL: pass the address of an MPI_Info");
+    }
+    FM_ENTER();
+    made = fm_info_create();
+    rc = made ? fill_hw_info(made) : -FM_E_NOMEM;
+    if (rc == 0) {
+        *hw_info = fm_handle_of(made);
+    } else {
+        fm_info_unref(made);
+        rc = fm_raise_status(NULL, "MPI_Get_hw_resource_info", rc);
+    }
+    FM_LEAVE();
+    return rc;
+}
+FM_ALIAS(Get_hw_resource_info)
 
 int PMPI_Get_version(int *version, int *subversion)
 {

@@ -140,7 +140,6 @@
     X(MPI_Get_accumulate) \
     X(MPI_Get_accumulate_c) \
     X(MPI_Get_c) \
-    X(MPI_Get_hw_resource_info) \
     X(MPI_Graph_create) \
     X(MPI_Graph_get) \
     X(MPI_Graph_map) \

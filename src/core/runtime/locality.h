@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where this process may run, in the words of hwloc, which is loaded when somebody asks. Nothing is
+ * kept: a process can be moved at any time, so each call looks anew (MPI-5.0 9.1.2).
+ *
+ * "hwloc://Package", "hwloc://NUMANode", "hwloc://L3Cache", ... are types of hardware. A process is
+ * restricted to an instance of a type when all processors that it may run on belong to that one.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct fm_comm;
+
+/* Types from the outermost to the innermost. */
+#define FM_LOCALITY_N_TYPES 9
+
+/* No hardware of that type here, or nobody knows. */
+#define FM_LOCALITY_ABSENT (-1)
+/* The process may run on several instances. */
+#define FM_LOCALITY_SEVERAL (-2)
+
+/* For each type the instance, a number >= 0 that is the same in all processes of the host, or one
+   of the two above. 0, or a failure: hwloc is not installed, or can not read this host. */
+int fm_locality_read(int out_instances[FM_LOCALITY_N_TYPES]);
+/* "hwloc://Machine" for 0, and so on. */
+const char *fm_locality_type_name(int type);
+
+/*
+ * A color that all processes have in common which are restricted to the same instance of a type as
+ * this one is, given by its name, with "hwloc://" before it or not, in any case. MPI_UNDEFINED: a
+ * type that is not known or not there, or the process is not restricted to one instance of it.
+ */
+int fm_locality_color(const char *type_name);
+
+/*
+ * Colors that divide a communicator by the outermost type whose instances do (7.4.2, HW_UNGUIDED);
+ * collective. MPI_UNDEFINED: nothing divides it, or this process is not restricted to one instance
+ * of that type. 0 with the type's name, NULL if nothing divides; or a failure.
+ */
+int fm_locality_divide(struct fm_comm *comm, int *out_color, const char **out_type_name);
