@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared memory in memory files. */
+#include "util/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "util/status.h"
+#include "util/sync.h"
+
+/* In front of what the user of the segment sees: one cache line. */
+struct head {
+    uint64_t nonce;
+} FM_ALIGNED(FM_CACHE_LINE);
+
+static struct head *head_of(const struct fm_segment *s)
+{
+    return (struct head *)s->base - 1;
+}
+
+static int map(int fd, size_t len, struct fm_segment *out_segment)
+{
+    void *at = mmap(NULL, len + sizeof(struct head), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (at == MAP_FAILED) {
+        return fm_fail(-FM_E_NOMEM, "cannot map %zu bytes of shared memory: %s", len,
+                       strerror(errno));
+    }
+    *out_segment = (struct fm_segment){(struct head *)at + 1, len, -1};
+    return 0;
+}
+
+static int reserve(int fd, size_t len)
+{
+    int error = ftruncate(fd, (off_t)len) < 0 ? errno : 0;
+
+    error = error ? error : posix_fallocate(fd, 0, (off_t)len);
+    if (error) {
+        return fm_fail(-FM_E_NOMEM, "no %zu bytes of shared memory: %s", len, strerror(error));
+    }
+    /* Nobody can take mapped memory away under the feet of another. */
+    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+    return 0;
+}
+
+int fm_segment_create(size_t len, struct fm_segment *out_segment)
+{
+    int fd = memfd_create("fathom-segment", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    struct fm_segment s = {.fd = -1};
+    uint64_t nonce;
+    int rc;
+
+    if (fd < 0) {
+        return fm_fail(-FM_E_SYSTEM, "no memory file for shared memory: %s", strerror(errno));
+    }
+    rc = reserve(fd, len + sizeof(struct head));
+    rc = rc ? rc : map(fd, len, &s);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    if (getrandom(&nonce, sizeof(nonce), GRND_NONBLOCK) != (ssize_t)sizeof(nonce)) {
+        nonce = fm_now_ns() ^ (uint64_t)getpid() << 40; /* early in boot: a guess will do */
+    }
+    head_of(&s)->nonce = nonce;
+    s.fd = fd;
+    *out_segment = s;
+    return 0;
+}
+
+struct fm_segment_address fm_segment_address(const struct fm_segment *s)
+{
+    return (struct fm_segment_address){
+        .nonce = head_of(s)->nonce, .len = s->len, .pid = getpid(), .fd = s->fd};
+}
+
+static int attach(int fd, const struct fm_segment_address *a, struct fm_segment *out_segment)
+{
+    struct fm_segment s = {.fd = -1};
+    int rc;
+
+    if (lseek(fd, 0, SEEK_END) != (off_t)(a->len + sizeof(struct head))) {
+        return fm_fail(-FM_E_UNSUPPORTED, "descriptor %d of pid %d is something else", a->fd,
+                       a->pid);
+    }
+    rc = map(fd, a->len, &s);
+    if (rc == 0 && head_of(&s)->nonce != a->nonce) {
+        fm_segment_finish(&s);
+        rc = fm_fail(-FM_E_UNSUPPORTED, "pid %d is another process here", a->pid);
+    }
+    if (rc == 0) {
+        *out_segment = s;
+    }
+    return rc;
+}
+
+int fm_segment_attach(const struct fm_segment_address *address, struct fm_segment *out_segment)
+{
+    char path[64];
+    int fd, rc;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", address->pid, address->fd);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+        return fm_fail(-FM_E_UNSUPPORTED, "memory of pid %d cannot be opened: %s", address->pid,
+                       strerror(errno));
+    }
+    rc = attach(fd, address, out_segment);
+    close(fd);
+    return rc;
+}
+
+void fm_segment_hide(struct fm_segment *s)
+{
+    if (s->fd >= 0) {
+        close(s->fd);
+        s->fd = -1;
+    }
+}
+
+void fm_segment_finish(struct fm_segment *s)
+{
+    if (s->base) {
+        munmap(head_of(s), s->len + sizeof(struct head));
+        s->base = NULL;
+        fm_segment_hide(s);
+    }
+}

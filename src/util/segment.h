@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory that processes of one host share.
+ *
+ * One makes it, a memory file, and sends the others its address in a message; they open it through
+ * /proc/<pid>/fd/<fd>, which the kernel allows to the same user, and compare a random number in it
+ * with the one in the address: a pid of another namespace is thereby told from the right one. When
+ * all have it, the maker hides it. Nothing has a name in a file system, so nothing is left when all
+ * are killed. The memory is reserved before use: a full /dev/shm is an error here, not a SIGBUS
+ * later.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As it travels in a message; 0 throughout: there is none. */
+struct fm_segment_address {
+    uint64_t nonce;
+    uint64_t len;
+    int32_t pid;
+    int32_t fd;
+};
+
+struct fm_segment {
+    void *base; /* len bytes, 64-byte aligned, zero at first; NULL: none */
+    size_t len;
+    int fd; /* -1: hidden, or not ours */
+};
+
+/* 0, or a failure with the reason. */
+int fm_segment_create(size_t len, struct fm_segment *out_segment);
+struct fm_segment_address fm_segment_address(const struct fm_segment *s);
+/* What another process has made. 0, or a failure: it cannot be reached from here. */
+int fm_segment_attach(const struct fm_segment_address *address, struct fm_segment *out_segment);
+/* From now on nobody can attach it. */
+void fm_segment_hide(struct fm_segment *s);
+/* Those who have it keep it. One that is zero is fine. */
+void fm_segment_finish(struct fm_segment *s);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of shared memory: another process finds it, a wrong address is told from a right one. */
+#include "util/segment.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/status.h"
+
+#define LEN 10000
+
+static int in_child(int (*body)(const struct fm_segment_address *a),
+                    const struct fm_segment_address *a)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        _exit(body(a));
+    }
+    ck_assert_int_gt(pid, 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int answer(const struct fm_segment_address *a)
+{
+    struct fm_segment s;
+
+    if (fm_segment_attach(a, &s) != 0 || strcmp(s.base, "question") != 0) {
+        return 1;
+    }
+    strcpy((char *)s.base + LEN - 7, "answer");
+    fm_segment_finish(&s);
+    return 0;
+}
+
+static int find_none(const struct fm_segment_address *a)
+{
+    struct fm_segment s;
+
+    return fm_segment_attach(a, &s) == -FM_E_UNSUPPORTED && strlen(fm_why()) > 0 ? 0 : 1;
+}
+
+START_TEST(two_processes_share_it)
+{
+    struct fm_segment s;
+    struct fm_segment_address a;
+
+    ck_assert_int_eq(fm_segment_create(LEN, &s), 0);
+    ck_assert_uint_eq((uintptr_t)s.base % 64, 0);
+    for (int i = 0; i < LEN; i++) {
+        ck_assert_int_eq(((char *)s.base)[i], 0);
+    }
+    strcpy(s.base, "question");
+    a = fm_segment_address(&s);
+    ck_assert_int_eq(in_child(answer, &a), 0);
+    ck_assert_str_eq((char *)s.base + LEN - 7, "answer");
+    fm_segment_finish(&s);
+    fm_segment_finish(&s);
+}
+END_TEST
+
+START_TEST(others_are_not_taken_for_it)
+{
+    struct fm_segment s, other;
+    struct fm_segment_address a, wrong;
+
+    ck_assert_int_eq(fm_segment_create(LEN, &s), 0);
+    ck_assert_int_eq(fm_segment_create(LEN, &other), 0);
+    a = wrong = fm_segment_address(&s);
+    wrong.fd = other.fd;
+    ck_assert_int_eq(in_child(find_none, &wrong), 0);
+    wrong = a;
+    wrong.len++;
+    ck_assert_int_eq(in_child(find_none, &wrong), 0);
+    fm_segment_hide(&s);
+    ck_assert_int_eq(in_child(find_none, &a), 0);
+    *(char *)s.base = 1; /* it stays */
+    fm_segment_finish(&s);
+    fm_segment_finish(&other);
+}
+END_TEST
+
+START_TEST(too_much_is_an_error)
+{
+    struct rlimit was, small;
+    struct fm_segment s;
+
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &was), 0);
+    small = was;
+    small.rlim_cur = LEN / 2;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    ck_assert_int_lt(fm_segment_create(LEN, &s), 0);
+    ck_assert_uint_gt(strlen(fm_why()), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("segment");
+    TCase *tc = tcase_create("all");
+    SRunner *runner;
+    int n_failed;
+
+    tcase_add_test(tc, two_processes_share_it);
+    tcase_add_test(tc, others_are_not_taken_for_it);
+    tcase_add_test(tc, too_much_is_an_error);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
