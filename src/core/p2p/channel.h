@@ -38,6 +38,8 @@ struct fm_channel {
     void *resolve_ctx;
     /* A process of the job is known to be gone: wait no longer for it. Asked for while waiting. */
     bool (*is_gone)(void *ctx, int proc);
+    /* Is a process on this host, and may memory be shared with it? NULL: with none. */
+    bool (*is_near)(void *ctx, int proc);
     /* Processes of the job on this host, for the runtime to set (1 at first): when they are more
        than the processors, waiting gives the processor away early. */
     int n_local;

@@ -268,6 +268,11 @@ FM_COLD static void tell_freed(struct fm_channel *ch, struct fm_peer *peer)
     }
 }
 
+void fm_peer_nudge(struct fm_channel *ch, int proc)
+{
+    tell_freed(ch, &ch->peers[proc]);
+}
+
 void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks)
 {
     peer->freed += n_blocks;

@@ -94,6 +94,9 @@ void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_block
 /* It has stalled and we still wait for something from it: let it send further RTS. */
 void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer);
 
+/* Wake the process, should it sleep in fm_wait_shared(): an empty notice of credit. */
+void fm_peer_nudge(struct fm_channel *ch, int proc);
+
 /* The peer is lost: everything that waits for it ends with an error that says why. */
 FM_COLD void fm_peer_fail(struct fm_channel *ch, int proc, const char *why);
 

@@ -186,6 +186,14 @@ static void maybe_ask_gone(struct fm_channel *ch, uint64_t now)
 
 /* ---- sleeping ---- */
 
+/* What is waited for. */
+struct until {
+    fm_until_fn fn;
+    void *ctx;
+    const struct fm_request *about; /* NULL: not a request */
+    fm_doze_fn doze;                /* NULL: what is waited for comes by a transport */
+};
+
 struct sleep_set {
     struct pollfd fds[FM_MAX_TRANSPORTS];
     struct fm_sleep words[FM_MAX_TRANSPORTS];
@@ -262,22 +270,41 @@ static uint64_t note_awake(struct fm_channel *ch, uint64_t since)
 /* A sleep that was none. */
 #define VAIN_NS 20000
 
-/* 0, FM_AGAIN when it ended at once, or a failure of a transport. Whoever wakes us, or nobody: the
-   caller polls again. */
-static int sleep_once(struct fm_channel *ch)
+/* FM_AGAIN when it ended at once, else 0. */
+static int sleep_armed(struct fm_channel *ch, struct sleep_set *set)
 {
-    struct fm_progress_words *w = ch->progress->words;
-    struct sleep_set set;
-    uint64_t t0, ns;
-    int rc = ch->n_waiting ? FM_AGAIN : arm_all(ch, &set);
+    uint64_t t0 = note_asleep(ch);
 
-    if (rc != 0) {
-        return rc;
+    sleep_now(ch, set, ch->progress->words->sleep_us);
+    return note_awake(ch, t0) < VAIN_NS ? FM_AGAIN : 0;
+}
+
+/*
+ * 0, FM_AGAIN when it ended at once, or a failure of a transport. Whoever wakes us, or nobody: the
+ * caller polls again. The order loses no wake-up: first we say in shared memory that we sleep
+ * (doze), then the transports are armed, then comes the last look. Who makes the condition true
+ * after that look finds us dozing and sends a nudge, which an armed transport does not sleep
+ * through.
+ */
+static int sleep_once(struct fm_channel *ch, const struct until *u)
+{
+    struct sleep_set set;
+    int rc;
+
+    if (ch->n_waiting) {
+        return FM_AGAIN;
     }
-    t0 = note_asleep(ch);
-    sleep_now(ch, &set, w->sleep_us);
-    ns = note_awake(ch, t0);
-    return ns < VAIN_NS ? FM_AGAIN : 0;
+    if (u->doze) {
+        u->doze(u->ctx, true);
+    }
+    rc = arm_all(ch, &set);
+    if (rc == 0 && !(u->doze && u->fn(u->ctx))) {
+        rc = sleep_armed(ch, &set);
+    }
+    if (u->doze) {
+        u->doze(u->ctx, false);
+    }
+    return rc;
 }
 
 static void give_way(struct fm_channel *ch)
@@ -311,12 +338,6 @@ static void note_free(struct fm_channel *ch)
 {
     __atomic_store_n(&ch->page->blocked.since_ns, 0, __ATOMIC_RELEASE); /* as in note_blocked() */
 }
-
-struct until {
-    fm_until_fn fn;
-    void *ctx;
-    const struct fm_request *about; /* NULL: not a request */
-};
 
 /* So many vain attempts to sleep in a row, and we nap; a nap at most. */
 #define VAIN_SLEEPS 16
@@ -363,7 +384,7 @@ static int slow_rounds(struct fm_channel *ch, const struct until *u)
         if (u->fn(u->ctx)) {
             return 0;
         }
-        n = sleep_once(ch);
+        n = sleep_once(ch, u);
         if (n < 0) {
             return n;
         }
@@ -400,12 +421,51 @@ FM_COLD static int wait_slowly(struct fm_channel *ch, const struct until *u)
 /* Rounds between two looks at the clock. */
 #define SPIN_ROUNDS 16
 
-/* How long to spin: not at all where that only keeps others from running. */
-static uint64_t spin_ns(const struct fm_channel *ch)
+bool fm_progress_is_crowded(const struct fm_channel *ch)
 {
-    const struct fm_progress *p = ch->progress;
+    return ch->n_local > ch->progress->n_processors;
+}
 
-    return ch->n_local > p->n_processors ? 0 : p->words->spin_us * 1000;
+/*
+ * More processes than processors: spinning only keeps from running the one that we wait for. Giving
+ * the processor away goes round all that share it, which most often ends the wait, and is three
+ * times cheaper than to sleep and be woken. FM_AGAIN: it takes longer.
+ */
+static int yield_rounds(struct fm_channel *ch, const struct until *u)
+{
+    uint64_t n_idle = 0;
+
+    while (n_idle < ch->progress->words->yield) {
+        int n = fm_progress(ch);
+
+        if (FM_UNLIKELY(n < 0)) {
+            return n;
+        }
+        if (u->fn(u->ctx)) {
+            return 0;
+        }
+        if (n > 0) {
+            n_idle = 0;
+            continue;
+        }
+        give_way(ch);
+        if (u->fn(u->ctx)) {
+            return 0;
+        }
+        n_idle++;
+    }
+    return FM_AGAIN;
+}
+
+static __attribute__((noinline)) int wait_crowded(struct fm_channel *ch, const struct until *u)
+{
+    struct fm_progress_words *w = ch->progress->words;
+    int rc;
+
+    FM_STAT(w->state = FM_PROGRESS_YIELD);
+    rc = yield_rounds(ch, u);
+    FM_STAT(w->state = FM_PROGRESS_OUTSIDE);
+    return rc == FM_AGAIN ? wait_slowly(ch, u) : rc;
 }
 
 FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
@@ -414,6 +474,9 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
     uint64_t end_ns = 0;
 
     FM_STAT(w->n_waits++);
+    if (fm_progress_is_crowded(ch)) {
+        return u->fn(u->ctx) ? 0 : wait_crowded(ch, u);
+    }
     for (unsigned k = 1;; k++) {
         int n;
 
@@ -431,7 +494,7 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
         } else if (FM_UNLIKELY(k % SPIN_ROUNDS == 0)) {
             uint64_t now = fm_now_ns();
 
-            end_ns = end_ns ? end_ns : now + spin_ns(ch);
+            end_ns = end_ns ? end_ns : now + w->spin_us * 1000;
             if (now >= end_ns) {
                 return wait_slowly(ch, u);
             }
@@ -447,7 +510,12 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
 
 int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx)
 {
-    return wait_for(ch, &(struct until){is_done, ctx, NULL});
+    return wait_for(ch, &(struct until){.fn = is_done, .ctx = ctx});
+}
+
+int fm_wait_shared(struct fm_channel *ch, fm_until_fn is_done, fm_doze_fn doze, void *ctx)
+{
+    return wait_for(ch, &(struct until){.fn = is_done, .ctx = ctx, .doze = doze});
 }
 
 static bool request_is_done(void *ctx)
@@ -460,7 +528,7 @@ int fm_wait_done(struct fm_channel *ch, struct fm_request *r)
     if (r->is_done) {
         return 0;
     }
-    return wait_for(ch, &(struct until){request_is_done, r, r});
+    return wait_for(ch, &(struct until){.fn = request_is_done, .ctx = r, .about = r});
 }
 
 int fm_wait(struct fm_request *r, struct fm_status *out_status)

@@ -25,6 +25,18 @@ void fm_progress_hook_remove(struct fm_channel *ch, fm_progress_fn fn, void *ctx
 typedef bool (*fm_until_fn)(void *ctx);
 int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx);
 
+/*
+ * The same for a condition that another process makes true in memory that both share. doze(ctx,
+ * true) says there that this process is about to sleep, with a full barrier behind; who has made
+ * the condition true, and after a full barrier finds somebody dozing, sends him fm_peer_nudge().
+ * doze(ctx, false) takes it back.
+ */
+typedef void (*fm_doze_fn)(void *ctx, bool is_dozing);
+int fm_wait_shared(struct fm_channel *ch, fm_until_fn is_done, fm_doze_fn doze, void *ctx);
+
+/* Are there more processes of the job on this host than processors for them? */
+bool fm_progress_is_crowded(const struct fm_channel *ch);
+
 /* Until the request is complete; drops the handle's reference of a non-persistent one. Returns 0 or
    a failure; the request's own error is in the status (out_status may be NULL: then it is returned
    as a positive MPI error class). */

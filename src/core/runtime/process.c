@@ -200,6 +200,14 @@ static bool is_gone(void *ctx, int proc)
     return p->pm->ops->is_gone(p->pm, proc);
 }
 
+/* Where libfabric is to be taken on one host, too, nothing else goes by memory either. */
+static bool shares_memory(void *ctx, int proc)
+{
+    const struct fm_process *p = ctx;
+
+    return p->shm && is_near(p->pm, proc);
+}
+
 int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_words *words,
                     const struct fm_process_blocks *blocks, struct fm_process **out_process)
 {
@@ -214,12 +222,14 @@ int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_w
     ch->resolve = resolve;
     ch->resolve_ctx = p;
     ch->is_gone = is_gone;
+    ch->is_near = shares_memory;
     if (pm->size > 1) {
         rc = open_all(p, ch, blocks);
     }
     if (rc) {
         ch->resolve = NULL;
         ch->is_gone = NULL;
+        ch->is_near = NULL;
         free(p);
         return rc;
     }
