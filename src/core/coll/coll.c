@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/coll/coll_algo.h"
+#include "core/coll/node.h"
 #include "core/p2p/progress.h"
 #include "util/status.h"
 
@@ -53,6 +54,15 @@
     X(SCAN, scan, 1, doubling, "doubling", "partial results exchanged log2(p) times")              \
     X(EXSCAN, exscan, 1, doubling, "doubling", "partial results exchanged log2(p) times")
 
+/* Those of blocking calls on one host (node.h), which are no schedules; the same columns. */
+#define NODE_WHAT "memory that the ranks of one host share"
+#define NODE_ALGOS(X)                                                                              \
+    X(BARRIER, barrier, 2, node, "node", NODE_WHAT)                                                \
+    X(BCAST, bcast, 3, node, "node", NODE_WHAT)                                                    \
+    X(REDUCE, reduce, 3, node, "node", NODE_WHAT)                                                  \
+    X(ALLREDUCE, allreduce, 3, node, "node", NODE_WHAT)                                            \
+    X(ALLGATHER, allgather, 4, node, "node", NODE_WHAT)
+
 /* Cut-offs: name, default in bytes, what it steers. */
 #define CUTOFFS(X)                                                                                 \
     X(bcast_long, 65536,                                                                           \
@@ -83,7 +93,7 @@
       "Bytes from which a reduce_scatter with an operation that "                                  \
       "commutes sends every block straight to its rank.")
 
-#define MAX_ALGOS 4
+#define MAX_ALGOS 5
 
 /* Why an algorithm was taken. */
 enum reason {
@@ -95,7 +105,8 @@ enum reason {
     WHY_ORDER,
     WHY_VARYING,
     WHY_RANKS,
-    WHY_UNFIT
+    WHY_UNFIT,
+    WHY_NODE
 };
 
 struct cutoffs {
@@ -120,23 +131,25 @@ static const struct fathom_enum_item reason_items[] = {
     {WHY_NONE, "none"},   {WHY_FORCED, "forced"}, {WHY_ONLY, "only_one"},
     {WHY_SHORT, "short"}, {WHY_LONG, "long"},     {WHY_ORDER, "order"},
     {WHY_VARYING, "varying"}, {WHY_RANKS, "ranks"}, {WHY_UNFIT, "unfit"},
+    {WHY_NODE, "one_host"},
 };
 static const struct fathom_enum reasons = {"coll_reason", reason_items,
                                            FM_ARRAY_LEN(reason_items)};
 
-static const struct fathom_enum_item barrier_items[] = {{0, "auto"}, {1, "dissem"}};
+static const struct fathom_enum_item barrier_items[] = {
+    {0, "auto"}, {1, "dissem"}, {2, "node"}};
 static const struct fathom_enum_item bcast_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "scatterring"}};
+    {0, "auto"}, {1, "binomial"}, {2, "scatterring"}, {3, "node"}};
 static const struct fathom_enum_item reduce_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "halving"}};
+    {0, "auto"}, {1, "binomial"}, {2, "halving"}, {3, "node"}};
 static const struct fathom_enum_item allreduce_items[] = {
-    {0, "auto"}, {1, "doubling"}, {2, "halving"}};
+    {0, "auto"}, {1, "doubling"}, {2, "halving"}, {3, "node"}};
 static const struct fathom_enum_item gather_items[] = {
     {0, "auto"}, {1, "binomial"}, {2, "linear"}};
 static const struct fathom_enum_item scatter_items[] = {
     {0, "auto"}, {1, "binomial"}, {2, "linear"}};
 static const struct fathom_enum_item allgather_items[] = {
-    {0, "auto"}, {1, "bruck"}, {2, "doubling"}, {3, "ring"}};
+    {0, "auto"}, {1, "bruck"}, {2, "doubling"}, {3, "ring"}, {4, "node"}};
 static const struct fathom_enum_item alltoall_items[] = {
     {0, "auto"}, {1, "bruck"}, {2, "window"}, {3, "pairwise"}};
 static const struct fathom_enum_item reduce_scatter_items[] = {
@@ -173,7 +186,8 @@ static const struct fathom_cvar cvars[] = {KINDS(FORCE_ROW) CUTOFFS(CUTOFF_ROW)}
      .items = &kind##_algorithms, .at = WORD(last[FM_COLL_##KIND]), .category = "coll_" #kind},    \
     {"coll_" #kind "_reason", "Why the last " #kind " took its algorithm.", NULL, FATHOM_STATE,    \
      .items = &reasons, .at = WORD(reason[FM_COLL_##KIND]), .category = "coll_" #kind},
-static const struct fathom_pvar pvars[] = {ALGOS(CALLS_ROW) KINDS(STATE_ROWS)};
+static const struct fathom_pvar pvars[] = {
+    ALGOS(CALLS_ROW) NODE_ALGOS(CALLS_ROW) KINDS(STATE_ROWS)};
 
 #define CATEGORY_ROW(KIND, kind) {"coll_" #kind, "Algorithms of " #kind ".", "coll"},
 static const struct fathom_category categories[] = {
@@ -211,6 +225,10 @@ static const fm_algo_fn algos[FM_COLL_COUNT][MAX_ALGOS] = {ALGOS(ALGO)};
 
 #define NUMBER(KIND, kind, number, algo, text, what) KIND##_##algo = number,
 enum { ALGOS(NUMBER) };
+
+/* The number of a kind's algorithm over shared memory, 0: it has none. */
+#define NODE_NUMBER(KIND, kind, number, algo, text, what) [FM_COLL_##KIND] = number,
+static const int node_algos[FM_COLL_COUNT] = {NODE_ALGOS(NODE_NUMBER)};
 
 /* What the choice is made from. */
 struct choice {
@@ -301,6 +319,9 @@ static struct choice choose(const struct fm_coll *c, uint64_t len)
 /* What the user forces must be right for the call. */
 static bool fits(const struct fm_coll *c, int algo)
 {
+    if (algo == node_algos[c->kind]) {
+        return false; /* pick_node() takes it where it fits */
+    }
     switch (c->kind) {
     case FM_COLL_GATHER:
     case FM_COLL_SCATTER:
@@ -379,46 +400,92 @@ static int too_long(void)
     return fm_fail(-FM_E_INVAL, "the buffers are longer than an address space");
 }
 
-/* Choose and count. 0 or a failure. */
-static int pick(const struct fm_coll *c, fm_algo_fn *out_algo)
-{
-    int forced = (int)words->forced[c->kind];
-    MPI_Count len = call_len(c), all;
-    struct choice choice;
+/* What was chosen for a call. */
+struct way {
+    fm_algo_fn algo;
+    struct fm_node *node; /* not NULL: through its memory, no schedule */
+    MPI_Count len;        /* of one contribution, with a node */
+};
 
-    if (c->comm->is_inter) {
-        FM_STAT(c->comm->words->n_coll++);
-        *out_algo = fm_algo_inter;
-        return len < 0 ? too_long() : 0;
+/* Is this blocking call to go through shared memory? */
+static int pick_node(const struct fm_coll *c, int forced, MPI_Count len, struct way *way)
+{
+    bool is_forced = forced == node_algos[c->kind];
+    struct fm_node *node = NULL;
+    int rc;
+
+    if (!node_algos[c->kind] || c->is_varying || (forced && !is_forced)) {
+        return 0;
     }
-    if (len < 0 || __builtin_mul_overflow(len, (MPI_Count)c->comm->size + 1, &all)) {
-        return too_long();
+    rc = fm_node_find(c->comm, is_forced, &node);
+    if (rc == 0 && node) {
+        way->len = c->kind == FM_COLL_ALLGATHER ? len / c->comm->size : len;
+        way->node = way->len <= fm_node_max_len(node) ? node : NULL;
     }
-    choice = choose(c, (uint64_t)len);
-    if (forced > 0) {
-        choice = fits(c, forced) ? (struct choice){forced, WHY_FORCED}
-                                 : (struct choice){choice.algo, WHY_UNFIT};
-    }
+    return rc;
+}
+
+static void count(const struct fm_coll *c, struct choice choice, MPI_Count len)
+{
     FM_STAT(words->n_calls[c->kind][choice.algo]++);
     FM_STAT(words->n_bytes[c->kind][choice.algo] += (uint64_t)len);
     FM_STAT(words->last[c->kind] = (uint64_t)choice.algo);
     FM_STAT(words->reason[c->kind] = choice.why);
     FM_STAT(c->comm->words->n_coll++);
-    *out_algo = algos[c->kind][choice.algo];
-    return 0;
+}
+
+static struct choice choose_way(const struct fm_coll *c, int forced, MPI_Count len)
+{
+    struct choice choice = choose(c, (uint64_t)len);
+
+    if (forced > 0) {
+        return fits(c, forced) ? (struct choice){forced, WHY_FORCED}
+                               : (struct choice){choice.algo, WHY_UNFIT};
+    }
+    return choice;
+}
+
+/* Choose and count. 0 or a failure. */
+static int pick(const struct fm_coll *c, bool is_blocking, struct way *out_way)
+{
+    int forced = (int)words->forced[c->kind];
+    MPI_Count len = call_len(c), all;
+    struct choice choice;
+    int rc;
+
+    if (c->comm->is_inter) {
+        FM_STAT(c->comm->words->n_coll++);
+        out_way->algo = fm_algo_inter;
+        return len < 0 ? too_long() : 0;
+    }
+    if (len < 0 || __builtin_mul_overflow(len, (MPI_Count)c->comm->size + 1, &all)) {
+        return too_long();
+    }
+    rc = is_blocking ? pick_node(c, forced, len, out_way) : 0;
+    if (rc == 0 && out_way->node) {
+        count(c, (struct choice){node_algos[c->kind], forced ? WHY_FORCED : WHY_NODE}, len);
+        return 0;
+    }
+    choice = choose_way(c, forced, len);
+    count(c, choice, len);
+    out_way->algo = algos[c->kind][choice.algo];
+    return rc;
 }
 
 int fm_coll_run(const struct fm_coll *c)
 {
     struct fm_sched s;
-    fm_algo_fn algo = NULL;
-    int rc = pick(c, &algo);
+    struct way way = {.algo = NULL};
+    int rc = pick(c, true, &way);
 
     if (rc != 0) {
         return rc;
     }
+    if (way.node) {
+        return fm_node_run(way.node, c, way.len);
+    }
     fm_sched_init(&s, c->comm, true);
-    algo(&s, c);
+    way.algo(&s, c);
     return fm_sched_finish(&s);
 }
 
@@ -429,8 +496,8 @@ static const struct fm_request_ops request_ops[FM_COLL_COUNT] = {KINDS(OPS)};
 static int record(const struct fm_coll *c, bool is_persistent, struct fm_request **out_req)
 {
     struct fm_sched *s;
-    fm_algo_fn algo = NULL;
-    int rc = pick(c, &algo);
+    struct way way = {.algo = NULL};
+    int rc = pick(c, false, &way);
 
     if (rc != 0) {
         return rc;
@@ -439,7 +506,7 @@ static int record(const struct fm_coll *c, bool is_persistent, struct fm_request
     if (!s) {
         return -FM_E_NOMEM;
     }
-    algo(s, c);
+    way.algo(s, c);
     return fm_sched_request(s, &request_ops[c->kind], is_persistent, out_req);
 }
 

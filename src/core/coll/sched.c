@@ -18,11 +18,11 @@ struct fm_temp {
     char bytes[] FM_ALIGNED(16);
 };
 
-void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
+static void init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
 {
     s->comm = comm;
     s->talk = comm;
-    s->tag = comm->coll_tag ? comm->coll_tag : (int)(comm->coll_seq++ & FM_COLL_TAG_MASK);
+    s->tag = 0;
     s->rc = 0;
     s->is_live = is_live;
     s->is_stuck = false;
@@ -31,6 +31,17 @@ void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
     s->steps = s->small_steps;
     s->temps = NULL;
     s->small_used = 0;
+}
+
+void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
+{
+    init(s, comm, is_live);
+    s->tag = comm->coll_tag ? comm->coll_tag : (int)(comm->coll_seq++ & FM_COLL_TAG_MASK);
+}
+
+void fm_sched_init_local(struct fm_sched *s, struct fm_comm *comm)
+{
+    init(s, comm, true);
 }
 
 void fm_sched_talk(struct fm_sched *s, struct fm_comm *comm)

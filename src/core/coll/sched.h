@@ -56,6 +56,8 @@ struct fm_sched {
 
 /* A schedule for the next collective call on comm: takes the call's tag. */
 void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live);
+/* The same for local steps and temporary memory only: takes no tag. */
+void fm_sched_init_local(struct fm_sched *s, struct fm_comm *comm);
 /* Does what a live one has still to do; frees all that it holds. Returns the first failure. */
 int fm_sched_finish(struct fm_sched *s);
 

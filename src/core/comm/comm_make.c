@@ -198,6 +198,7 @@ static void view_of(struct fm_comm *view, struct fm_comm *comm, struct fm_group 
     view->procs = group->procs;
     view->ground = comm;
     view->on_gone = NULL;
+    view->node = NULL;
 }
 
 int fm_comm_make_create_group(struct fm_comm *comm, struct fm_group *group, int tag,

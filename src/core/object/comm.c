@@ -23,6 +23,7 @@
 /* Words of the process, one block. */
 struct comm_words {
     uint64_t eager_limit; /* control variable: what new communicators begin with */
+    uint64_t node;        /* control variable: enum fm_comm_node */
     uint64_t n_live, n_created, n_freed;
     uint64_t on_created, on_freed; /* events */
 };
@@ -31,6 +32,11 @@ struct comm_words {
 #define OF_COMM(f) FATHOM_BIND_COMM, .at = offsetof(struct fm_comm_words, f)
 
 /* clang-format off */
+static const struct fathom_enum_item node_items[] = {
+    {FM_COMM_NODE_AUTO, "auto"}, {FM_COMM_NODE_NEVER, "never"}, {FM_COMM_NODE_ALWAYS, "always"},
+};
+static const struct fathom_enum node_enum = {"coll_node", node_items, FM_ARRAY_LEN(node_items)};
+
 static const struct fathom_cvar cvars[] = {
     {"comm_eager_limit", "Bytes up to which messages of communicators made from now on travel with "
      "their header, below p2p_eager_limit; lower it for a communicator whose receives are late.",
@@ -38,6 +44,11 @@ static const struct fathom_cvar cvars[] = {
      .bind = FATHOM_BIND_COMM, .at = WORD(eager_limit),
      .object_at = offsetof(struct fm_comm_words, eager_limit), .def = NO_LIMIT, .min = 0,
      .max = NO_LIMIT},
+    {"coll_node", "Whether short blocking collectives of ranks on one host go through memory that "
+     "they share: auto does so with more ranks than processors, always where it can, never sends "
+     "messages.", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
+     .verbosity = FATHOM_TUNER_BASIC, .bind = FATHOM_BIND_COMM, .items = &node_enum,
+     .at = WORD(node), .object_at = offsetof(struct fm_comm_words, node), .category = "coll_node"},
 };
 static const struct fathom_pvar pvars[] = {
     {"comm_live", "Communicators that exist now, the predefined ones among them.", "comms",
@@ -214,6 +225,9 @@ void fm_comm_release(struct fm_comm *comm)
     if (comm->on_gone) {
         comm->on_gone(comm);
     }
+    if (comm->node) {
+        comm->drop_node(comm->node);
+    }
     drop_words(comm);
     fm_comm_unref(comm->local_comm);
     fm_group_unref(comm->group);
@@ -221,6 +235,11 @@ void fm_comm_release(struct fm_comm *comm)
     fm_info_unref(comm->info);
     fm_errhandler_unref(comm->errhandler);
     fm_object_free(comm);
+}
+
+enum fm_comm_node fm_comm_node_mode(const struct fm_comm *comm)
+{
+    return (enum fm_comm_node)(comm->words->node ? comm->words->node - 1 : words->node);
 }
 
 int fm_comm_set_name(struct fm_comm *comm, const char *name)

@@ -16,6 +16,7 @@ struct fm_info;
 struct fm_errhandler;
 struct fm_attrs;
 struct fm_topo;
+struct fm_node;
 
 /* Words of one communicator in the shared page; rows in comm.c. Per-peer arrays lie behind. */
 struct fm_comm_words {
@@ -26,7 +27,11 @@ struct fm_comm_words {
     uint64_t n_sent, n_sent_bytes;   /* messages and bytes of users handed to the engine */
     uint64_t n_recvd, n_recvd_bytes; /* and delivered to users */
     uint64_t n_coll;                 /* collective calls */
+    uint64_t node; /* override of coll_node: value + 1, 0 = follow the process-wide one */
 };
+
+/* May short collectives go through memory that the ranks share; items of the enumeration. */
+enum fm_comm_node { FM_COMM_NODE_AUTO, FM_COMM_NODE_NEVER, FM_COMM_NODE_ALWAYS };
 
 struct fm_comm {
     struct fm_object head;
@@ -58,6 +63,9 @@ struct fm_comm {
     bool has_own_words; /* no registry: comm.c only */
     /* The last reference is going: the context id is free again. The comm room's; NULL: nothing. */
     void (*on_gone)(struct fm_comm *comm);
+    struct fm_node *node; /* the coll room's shared memory; NULL: none */
+    void (*drop_node)(struct fm_node *node);
+    bool is_node_tried; /* there is or will be none */
     char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -88,6 +96,8 @@ FM_INLINE void fm_comm_unref(struct fm_comm *comm)
         fm_comm_release(comm);
     }
 }
+/* The value of coll_node for it. */
+enum fm_comm_node fm_comm_node_mode(const struct fm_comm *comm);
 int fm_comm_set_name(struct fm_comm *comm, const char *name);
 
 /* Process index of a rank (0 <= rank < n_remote). */

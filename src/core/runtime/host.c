@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/coll/coll.h"
+#include "core/coll/node.h"
 #include "core/object/comm.h"
 #include "core/object/info.h"
 #include "core/p2p/match.h"
@@ -64,6 +65,7 @@ static void host_start(void)
     fathom_mpit_add(&fm_progress_vars, &words.channel.progress);
     fathom_mpit_add(&fm_comm_vars, &words.comm);
     fathom_mpit_add(&fm_coll_vars, &words.coll);
+    fathom_mpit_add(&fm_node_vars, &words.node);
     fathom_mpit_add(&fm_ofi_vars, &words.transports.ofi);
     fathom_mpit_add(&fm_shm_vars, &words.transports.shm);
 }

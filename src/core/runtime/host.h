@@ -17,6 +17,7 @@ struct fm_host_words {
     struct fm_channel_words channel;
     void *comm;
     void *coll;
+    void *node;
     struct fm_process_blocks transports;
     void *process;
 };

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/coll/coll.h"
+#include "core/coll/node.h"
 #include "core/dtype/dtype.h"
 #include "core/dtype/op.h"
 #include "core/object/attr.h"
@@ -68,6 +69,7 @@ static int open_rooms(void)
     rc = rc ? rc : fm_op_init();
     if (!rc) {
         fm_coll_init(fm_host_words()->coll);
+        fm_node_init(fm_host_words()->node);
     }
     return rc;
 }

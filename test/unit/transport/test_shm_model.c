@@ -15,10 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
-static void step(void);
-static void moved(void);
+#include "support/orders.h"
 
 #undef atomic_load_explicit
 #undef atomic_store_explicit
@@ -32,139 +30,6 @@ static void moved(void);
 
 #include "transport/shm/shm_box.h"
 #include "transport/shm/shm_ring.h"
-
-/* ---- The walker ----------------------------------------------------------------------------- */
-
-#define MAX_THREADS 3
-#define MAX_STEPS   400
-#define STACK_LEN   (32 << 10)
-
-struct coroutine {
-    ucontext_t context;
-    bool is_done;
-    bool is_waiting; /* found nothing to do; not before another one has done something */
-};
-
-static struct coroutine threads[MAX_THREADS];
-static char stacks[MAX_THREADS][STACK_LEN] FM_ALIGNED(64);
-static ucontext_t scheduler;
-static int n_threads, current;
-static unsigned char choice[MAX_STEPS], n_choices[MAX_STEPS];
-static int n_steps, n_forced; /* choices made in this run; of them repeated from the last one */
-static uint64_t n_runs;
-static int max_preemptions, preemptions_left; /* of each run */
-
-static void step(void)
-{
-    swapcontext(&threads[current].context, &scheduler);
-}
-
-/* Nothing to do until another thread has moved. */
-static void wait_for_others(void)
-{
-    threads[current].is_waiting = true;
-    step();
-}
-
-/* Memory is written to: others may have waited for that. */
-static void moved(void)
-{
-    for (int k = 0; k < n_threads; k++) {
-        threads[k].is_waiting &= k == current;
-    }
-}
-
-static bool can_run(int k)
-{
-    return !threads[k].is_done && !threads[k].is_waiting;
-}
-
-/* One of the threads that can run; first the current one, others cost a preemption. */
-static int choose(int last)
-{
-    int able[MAX_THREADS], n = 0;
-
-    if (can_run(last)) {
-        able[n++] = last;
-    }
-    for (int k = 0; k < n_threads; k++) {
-        if (k != last && can_run(k) && (n == 0 || !can_run(last) || preemptions_left > 0)) {
-            able[n++] = k;
-        }
-    }
-    if (n == 0) {
-        return -1;
-    }
-    if (n_steps == MAX_STEPS) {
-        ck_abort_msg("a run is longer than %d steps", MAX_STEPS);
-    }
-    if (n_steps >= n_forced) {
-        choice[n_steps] = 0;
-    }
-    n_choices[n_steps] = (unsigned char)n;
-    n = able[choice[n_steps++]];
-    preemptions_left -= can_run(last) && n != last;
-    return n;
-}
-
-static void run_once(void (*body)(void))
-{
-    int next;
-
-    for (int k = 0; k < n_threads; k++) {
-        threads[k] = (struct coroutine){.is_done = false};
-        getcontext(&threads[k].context);
-        threads[k].context.uc_stack.ss_sp = stacks[k];
-        threads[k].context.uc_stack.ss_size = STACK_LEN;
-        threads[k].context.uc_link = NULL;
-        makecontext(&threads[k].context, body, 0);
-    }
-    n_steps = 0;
-    current = 0;
-    preemptions_left = max_preemptions;
-    while ((next = choose(current)) >= 0) {
-        current = next;
-        swapcontext(&scheduler, &threads[current].context);
-    }
-    for (int k = 0; k < n_threads; k++) {
-        if (!threads[k].is_done) {
-            ck_abort_msg("all wait: thread %d has not ended", k);
-        }
-    }
-    n_runs++;
-}
-
-/* The next order in depth-first sequence: false when there is none. */
-static bool next_order(void)
-{
-    while (n_steps > 0 && choice[n_steps - 1] + 1 >= n_choices[n_steps - 1]) {
-        n_steps--;
-    }
-    if (n_steps == 0) {
-        return false;
-    }
-    choice[n_steps - 1]++;
-    n_forced = n_steps;
-    return true;
-}
-
-static void finished(void)
-{
-    threads[current].is_done = true;
-    step();
-}
-
-static void walk(void (*reset)(void), void (*body)(void), int n, int preemptions)
-{
-    n_threads = n;
-    n_forced = 0;
-    n_runs = 0;
-    max_preemptions = preemptions;
-    do {
-        reset();
-        run_once(body);
-    } while (next_order());
-}
 
 /* ---- The ring: two writers, one reader ------------------------------------------------------ */
 

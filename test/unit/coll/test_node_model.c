@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The shared memory of short collectives (node_cell.h) under every interleaving.
+ *
+ * Calls: the code itself, two and three ranks, orders as in orders.h: every result is that of its
+ * call, no cell is taken while somebody still needs it, nobody sleeps for ever. Ranks sleep as they
+ * do in node.c: doze, a last look, then asleep until nudged.
+ *
+ * Dozing: a model of its protocol on a machine with store buffers (x86), all states, with one who
+ * dozes, one who publishes what he waits for, and one who publishes something else. Without the
+ * barrier the model must find the lost wake-up, or it would prove nothing.
+ */
+#include <check.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/orders.h"
+
+#undef atomic_load_explicit
+#undef atomic_store_explicit
+#undef atomic_fetch_add_explicit
+#undef atomic_fetch_sub_explicit
+#undef atomic_exchange_explicit
+#define atomic_load_explicit(p, order) (step(), __atomic_load_n((p), __ATOMIC_SEQ_CST))
+#define atomic_store_explicit(p, v, order)                                                         \
+    (step(), moved(), __atomic_store_n((p), (v), __ATOMIC_SEQ_CST))
+#define atomic_fetch_add_explicit(p, v, order)                                                     \
+    (step(), moved(), __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST))
+#define atomic_fetch_sub_explicit(p, v, order)                                                     \
+    (step(), moved(), __atomic_fetch_sub((p), (v), __ATOMIC_SEQ_CST))
+#define atomic_exchange_explicit(p, v, order)                                                      \
+    (step(), moved(), __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
+
+#define FM_NODE_CELLS 4
+#include "core/coll/node_cell.h"
+
+/* ---- Calls ---------------------------------------------------------------------------------- */
+
+#define RANKS  3 /* at most */
+#define STRIDE 64
+#define TO_ALL (-1)
+
+enum what { END, REDUCE, BCAST };
+
+struct call {
+    enum what what;
+    int root; /* or TO_ALL */
+};
+
+static char memory[4096] FM_ALIGNED(64);
+static bool is_nudged[RANKS];
+static const struct call *program;
+static int n_ranks;
+static bool may_sleep;
+
+static void reset(void)
+{
+    memset(memory, 0, sizeof(memory));
+    memset(is_nudged, 0, sizeof(is_nudged));
+}
+
+static void publish(const struct fm_node_view *v, uint32_t n)
+{
+    if (!fm_node_publish(v, n)) {
+        return;
+    }
+    for (int r = 0; r < n_ranks; r++) {
+        if (r != current && fm_node_take_dozer(v, (uint32_t)r)) {
+            step();
+            moved();
+            is_nudged[r] = true;
+        }
+    }
+}
+
+static void sleep_until_done(const struct fm_node_view *v, uint32_t n)
+{
+    while (!fm_node_is_done(v, n)) {
+        fm_node_doze(v, (uint32_t)current, true);
+        if (!fm_node_is_done(v, n)) {
+            while (!is_nudged[current]) {
+                wait_for_others();
+            }
+        }
+        is_nudged[current] = false;
+        fm_node_doze(v, (uint32_t)current, false);
+    }
+}
+
+static long wait_for(const struct fm_node_view *v, uint32_t n)
+{
+    if (may_sleep) {
+        sleep_until_done(v, n);
+    }
+    while (!fm_node_is_done(v, n)) {
+        wait_for_others();
+    }
+    return *(long *)fm_node_result(v, n)->data;
+}
+
+static long part(uint32_t n, int rank)
+{
+    return (long)n * 100 + rank;
+}
+
+static void bcast(struct fm_node_view *v, int root)
+{
+    uint32_t n = ++v->n;
+
+    if (current == root) {
+        *(long *)fm_node_result(v, n)->data = part(n, root);
+        publish(v, n);
+    } else {
+        ck_assert_int_eq(wait_for(v, n), part(n, root));
+    }
+}
+
+static void reduce(struct fm_node_view *v, int root)
+{
+    uint32_t n = ++v->n;
+    long sum = 0, want = 0;
+
+    *(long *)fm_node_line_of(v, n, (uint32_t)current)->data = part(n, current);
+    if (fm_node_arrive(v, n)) {
+        for (uint32_t r = 0; r < v->size; r++) {
+            sum += *(long *)fm_node_line_of(v, n, r)->data;
+        }
+        *(long *)fm_node_result(v, n)->data = sum;
+        publish(v, n);
+    }
+    if (root == TO_ALL || root == current) {
+        for (int r = 0; r < n_ranks; r++) {
+            want += part(n, r);
+        }
+        ck_assert_int_eq(wait_for(v, n), want);
+        v->last_all = root == TO_ALL ? n : v->last_all;
+    }
+}
+
+static void rank_body(void)
+{
+    struct fm_node_view v = fm_node_view(memory, (uint32_t)n_ranks, STRIDE);
+
+    for (const struct call *c = program; c->what != END; c++) {
+        if (c->root != TO_ALL && fm_node_is_full(&v)) {
+            reduce(&v, TO_ALL);
+        }
+        if (c->what == BCAST) {
+            bcast(&v, c->root);
+        } else {
+            reduce(&v, c->root);
+        }
+    }
+    finished();
+}
+
+static void explore_calls(const struct call *calls, int ranks, bool with_sleep, int preemptions)
+{
+    ck_assert_uint_le(fm_node_len(RANKS, STRIDE), sizeof(memory));
+    program = calls;
+    n_ranks = ranks;
+    may_sleep = with_sleep;
+    walk(reset, rank_body, ranks, preemptions);
+    printf("calls of %d ranks: %llu orders\n", ranks, (unsigned long long)n_runs);
+    ck_assert_uint_gt(n_runs, 1000);
+}
+
+/* Round all cells, with calls that nobody waits for one behind the other. */
+START_TEST(every_order_of_calls)
+{
+    static const struct call many[] = {{REDUCE, TO_ALL}, {BCAST, 1}, {BCAST, 1}, {REDUCE, 0},
+                                       {BCAST, 1},       {BCAST, 1}, {BCAST, 1}, {END, 0}};
+    static const struct call few[] = {{BCAST, 2}, {REDUCE, 0}, {REDUCE, TO_ALL}, {END, 0}};
+
+    explore_calls(many, 2, false, 3);
+    explore_calls(few, 3, false, 2);
+}
+END_TEST
+
+START_TEST(every_order_of_sleeping)
+{
+    static const struct call calls[] = {{REDUCE, TO_ALL}, {BCAST, 1}, {END, 0}};
+
+    explore_calls(calls, 2, true, 4);
+    explore_calls(calls, 3, true, 2);
+}
+END_TEST
+
+/* ---- Dozing, on a machine with store buffers ------------------------------------------------ */
+
+struct state {
+    unsigned char dozer, other, publisher; /* where they are */
+    unsigned char flag, n_dozing, done;    /* in memory */
+    unsigned char flag_store, done_store;  /* still buffered: value + 1 */
+    unsigned char nudges, other_left;      /* on their way; rounds of `other` */
+};
+
+enum { D_LOOK, D_FLAG, D_ADD, D_LAST, D_ASLEEP, D_UNFLAG, D_SUB, D_END };
+enum { P_STORE, P_FENCE, P_COUNT, P_FLAG, P_TAKE, P_NUDGE, P_END };
+
+static unsigned char *visited;
+static uint64_t n_states;
+static bool has_fence, has_lost;
+
+static size_t number_of(const struct state *s)
+{
+    size_t n = ((size_t)s->dozer * 8 + s->other) * 8 + s->publisher;
+
+    n = ((n * 2 + s->flag) * 2 + s->n_dozing) * 2 + s->done;
+    n = ((n * 3 + s->flag_store) * 2 + s->done_store) * 4 + s->nudges;
+    return n * 3 + s->other_left;
+}
+
+static void drain_flag(struct state *s)
+{
+    s->flag = s->flag_store ? s->flag_store - 1 : s->flag;
+    s->flag_store = 0;
+}
+
+static void drain_done(struct state *s)
+{
+    s->done = s->done_store ? 1 : s->done;
+    s->done_store = 0;
+}
+
+/* One step of the dozer; false when it cannot move. */
+static bool dozer_steps(struct state *s)
+{
+    switch (s->dozer) {
+    case D_LOOK:
+        s->dozer = s->done ? D_END : D_FLAG;
+        return true;
+    case D_FLAG:
+        drain_flag(s); /* stores leave the buffer in order */
+        s->flag_store = 2;
+        s->dozer = D_ADD;
+        return true;
+    case D_ADD: /* a locked instruction waits for the buffer */
+        drain_flag(s);
+        s->n_dozing = 1;
+        s->dozer = D_LAST;
+        return true;
+    case D_LAST:
+        s->dozer = s->done ? D_UNFLAG : D_ASLEEP;
+        return true;
+    case D_ASLEEP:
+        if (!s->nudges) {
+            return false;
+        }
+        s->nudges = 0;
+        s->dozer = D_UNFLAG;
+        return true;
+    case D_UNFLAG:
+        s->flag_store = 1;
+        s->dozer = D_SUB;
+        return true;
+    case D_SUB:
+        drain_flag(s);
+        s->n_dozing = 0;
+        s->dozer = D_LOOK;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What both publishers do after their fence. */
+static bool looks(struct state *s, unsigned char *pc)
+{
+    switch (*pc) {
+    case P_COUNT:
+        *pc = s->n_dozing ? P_FLAG : P_END;
+        return true;
+    case P_FLAG:
+        *pc = s->flag ? P_TAKE : P_END;
+        return true;
+    case P_TAKE:
+        *pc = s->flag ? P_NUDGE : P_END;
+        s->flag = 0;
+        return true;
+    case P_NUDGE:
+        s->nudges++;
+        *pc = P_END;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool publisher_steps(struct state *s)
+{
+    switch (s->publisher) {
+    case P_STORE:
+        s->done_store = 1;
+        s->publisher = P_FENCE;
+        return true;
+    case P_FENCE:
+        if (has_fence) {
+            drain_done(s);
+        }
+        s->publisher = P_COUNT;
+        return true;
+    case P_TAKE: /* the exchange is a full barrier, too */
+        drain_done(s);
+        return looks(s, &s->publisher);
+    default:
+        return looks(s, &s->publisher);
+    }
+}
+
+static bool other_steps(struct state *s)
+{
+    if (s->other == P_END && s->other_left > 0) {
+        s->other_left--;
+        s->other = P_COUNT;
+        return true;
+    }
+    return looks(s, &s->other);
+}
+
+static void explore(const struct state *s)
+{
+    struct state next[5] = {*s, *s, *s, *s, *s};
+    bool can[5] = {dozer_steps(&next[0]), publisher_steps(&next[1]), other_steps(&next[2]),
+                   s->flag_store != 0, s->done_store != 0};
+    size_t number = number_of(s);
+    bool is_end = true;
+
+    if (visited[number / 8] >> number % 8 & 1) {
+        return;
+    }
+    visited[number / 8] |= (unsigned char)(1 << number % 8);
+    n_states++;
+    drain_flag(&next[3]);
+    drain_done(&next[4]);
+    for (int k = 0; k < 5; k++) {
+        if (can[k]) {
+            is_end = false;
+            explore(&next[k]);
+        }
+    }
+    has_lost |= is_end && s->dozer != D_END;
+}
+
+static bool loses(bool with_fence)
+{
+    static const struct state first = {.other = P_END, .other_left = 2};
+    static const struct state last = {D_END, P_END, P_END, 1, 1, 1, 2, 1, 3, 2};
+
+    visited = calloc(number_of(&last) / 8 + 1, 1);
+    ck_assert_ptr_nonnull(visited);
+    has_fence = with_fence;
+    has_lost = false;
+    n_states = 0;
+    explore(&first);
+    free(visited);
+    printf("dozing, %s a fence: %llu states\n", with_fence ? "with" : "without",
+           (unsigned long long)n_states);
+    return has_lost;
+}
+
+START_TEST(no_state_loses_a_nudge)
+{
+    ck_assert(!loses(true));
+    ck_assert(loses(false));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("node_model");
+    TCase *tc = tcase_create("orders");
+    SRunner *runner;
+    int n_failed;
+
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, every_order_of_calls);
+    tcase_add_test(tc, every_order_of_sleeping);
+    tcase_add_test(tc, no_state_loses_a_nudge);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Races of the shared memory of short collectives (node_cell.h): each thread is a rank, so that
+ * ThreadSanitizer sees all of them. Ranks sleep as soon as they have to wait, on a futex of their
+ * own, which a nudge wakes; one that is lost ends the test by its time limit. An argument
+ * multiplies the rounds.
+ */
+#include <check.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/coll/node_cell.h"
+
+#define MAX_RANKS 5
+#define STRIDE    64
+
+static struct {
+    struct fm_node_view view; /* as each begins */
+    uint32_t n_calls;
+    unsigned looks;                   /* before a rank sleeps */
+    _Atomic uint32_t bell[MAX_RANKS]; /* nudge's exchange to 1 -> the sleeper's to 0 */
+} job;
+
+static uint32_t factor = 1;
+
+static void nudge(const struct fm_node_view *v, uint32_t rank)
+{
+    for (uint32_t r = 0; r < v->size; r++) {
+        if (r != rank && fm_node_take_dozer(v, r)) {
+            atomic_exchange_explicit(&job.bell[r], 1, memory_order_acq_rel);
+            syscall(SYS_futex, &job.bell[r], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        }
+    }
+}
+
+static void publish(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+{
+    if (fm_node_publish(v, n)) {
+        nudge(v, rank);
+    }
+}
+
+static void sleep_once(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+{
+    fm_node_doze(v, rank, true);
+    if (!fm_node_is_done(v, n)) {
+        syscall(SYS_futex, &job.bell[rank], FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+        atomic_exchange_explicit(&job.bell[rank], 0, memory_order_acq_rel);
+    }
+    fm_node_doze(v, rank, false);
+}
+
+static uint64_t wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+{
+    for (unsigned k = 0; !fm_node_is_done(v, n); k++) {
+        if (k >= job.looks) {
+            sleep_once(v, n, rank);
+        }
+    }
+    return fm_node_result(v, n)->stamp;
+}
+
+static uint64_t part(uint32_t n, uint32_t rank)
+{
+    return (uint64_t)n * 100 + rank;
+}
+
+static void must(bool is_right)
+{
+    if (!is_right) {
+        abort();
+    }
+}
+
+static void bcast(struct fm_node_view *v, uint32_t rank, uint32_t root)
+{
+    uint32_t n = ++v->n;
+
+    if (rank == root) {
+        fm_node_result(v, n)->stamp = part(n, root);
+        publish(v, n, rank);
+    } else {
+        must(wait_for(v, n, rank) == part(n, root));
+    }
+}
+
+/* To the root; from size on: to all. */
+static void reduce(struct fm_node_view *v, uint32_t rank, uint32_t root)
+{
+    uint32_t n = ++v->n;
+    uint64_t sum = 0;
+
+    fm_node_line_of(v, n, rank)->stamp = part(n, rank);
+    if (fm_node_arrive(v, n)) {
+        for (uint32_t r = 0; r < v->size; r++) {
+            sum += fm_node_line_of(v, n, r)->stamp;
+        }
+        fm_node_result(v, n)->stamp = sum;
+        publish(v, n, rank);
+    }
+    if (root >= v->size || root == rank) {
+        sum = (uint64_t)n * 100 * v->size + v->size * (v->size - 1) / 2;
+        must(wait_for(v, n, rank) == sum);
+        v->last_all = root >= v->size ? n : v->last_all;
+    }
+}
+
+static void *thread(void *arg)
+{
+    uint32_t rank = (uint32_t)(uintptr_t)arg, random = 12345;
+    struct fm_node_view v = job.view;
+
+    for (uint32_t k = 0; k < job.n_calls; k++) {
+        uint32_t root;
+
+        random = random * 1664525 + 1013904223; /* the same in all ranks */
+        root = (random >> 16) % (v.size + 2);
+        if (root < v.size && fm_node_is_full(&v)) {
+            reduce(&v, rank, v.size);
+        }
+        if (random >> 28 < 8 && root < v.size) {
+            bcast(&v, rank, root);
+        } else {
+            reduce(&v, rank, root);
+        }
+    }
+    return NULL;
+}
+
+static void run(uint32_t size, uint32_t n_calls, unsigned looks)
+{
+    size_t len = fm_node_len(size, STRIDE);
+    void *memory = aligned_alloc(FM_CACHE_LINE, len);
+    pthread_t ids[MAX_RANKS];
+
+    ck_assert_ptr_nonnull(memory);
+    memset(memory, 0, len);
+    memset(job.bell, 0, sizeof(job.bell));
+    job.view = fm_node_view(memory, size, STRIDE);
+    job.view.n = job.view.last_all = UINT32_MAX - n_calls / 2; /* numbers wrap */
+    job.n_calls = n_calls * factor;
+    job.looks = looks;
+    for (uint32_t r = 0; r < size; r++) {
+        ck_assert_int_eq(pthread_create(&ids[r], NULL, thread, (void *)(uintptr_t)r), 0);
+    }
+    for (uint32_t r = 0; r < size; r++) {
+        pthread_join(ids[r], NULL);
+    }
+    ck_assert_uint_eq(job.view.head->n_dozing, 0);
+    free(memory);
+}
+
+START_TEST(two_ranks_that_sleep_at_once)
+{
+    run(2, 200000, 0);
+}
+END_TEST
+
+START_TEST(two_ranks_that_look_first)
+{
+    run(2, 500000, 50);
+}
+END_TEST
+
+START_TEST(more_ranks_than_processors)
+{
+    run(MAX_RANKS, 40000, 0);
+    run(3, 60000, 20);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("node_threads");
+    TCase *tc = tcase_create("races");
+    SRunner *runner;
+    int n_failed;
+
+    factor = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1;
+    tcase_set_timeout(tc, 0); /* meson's limit counts */
+    tcase_add_test(tc, two_ranks_that_sleep_at_once);
+    tcase_add_test(tc, two_ranks_that_look_first);
+    tcase_add_test(tc, more_ranks_than_processors);
+    suite_add_tcase(suite, tc);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
