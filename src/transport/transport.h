@@ -113,7 +113,7 @@ struct fm_transport_ops {
 
     /*
      * The same in two steps, for bodies that are made in place (packing): reserve() gives room for
-     * a message of at most len bytes, 16-byte aligned; commit() sends the first len bytes of it. No
+     * a message of at most len bytes, 8-byte aligned; commit() sends the first len bytes of it. No
      * other call on this transport in between. A reserved room is always committed; len 0 gives it
      * back unsent. commit() never answers FM_AGAIN.
      */

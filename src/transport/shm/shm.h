@@ -43,7 +43,7 @@
 
 /* Words of the room; rows in shm_open.c. */
 struct fm_shm_words {
-    uint64_t ring_bytes, boxes, box_cells, box_bytes, box_after; /* cvars */
+    uint64_t ring_bytes, boxes, box_bytes, box_after; /* cvars */
     uint64_t max_message, cma, cma_chunk, cma_help, wake;
     uint64_t n_sent, n_sent_bytes;      /* messages handed to peers */
     uint64_t n_received, n_recvd_bytes; /* messages delivered */
@@ -68,7 +68,6 @@ struct fm_shm_geometry {
     uint64_t segment_len;
     uint64_t ring_at, ring_len;
     uint64_t boxes_at, box_stride;
-    uint64_t box_data_len;
     uint32_t n_boxes, box_cells;
     uint32_t max_send;
     uint32_t fences; /* senders must fence before they look at the bell */
@@ -134,10 +133,8 @@ struct fm_shm_ep {
     struct fm_shm_ring *ring;
     struct fm_shm_geometry geometry; /* checked copy: the peer's memory is not trusted twice */
     struct fm_shm_address address;
-    uint64_t room_at; /* between reserve and commit: position in the box's data */
-    uint64_t room_span;
+    uint64_t room_span; /* between reserve and commit: of the ring */
     struct fm_shm_ep *next;
-    _Alignas(16) unsigned char scratch[FM_SHM_INLINE + 8];
 };
 
 /* A transfer that this process started. */

@@ -159,7 +159,7 @@ FM_COLD static int claim_box(struct fm_shm_ep *ep)
     fm_shm_ring_publish(u, fm_shm_ring_span(0), FM_SHM_BOX);
     fm_shm_box_attach(&ep->tx,
                       (char *)ep->header + g->boxes_at + (uint64_t)ep->claimed * g->box_stride,
-                      g->box_cells, g->box_data_len);
+                      g->box_cells);
     ep->is_box_tried = true;
     FM_STAT(t->words->n_boxes_claimed++);
     FM_STAT(if (t->words->on_box_claimed) fm_shm_event_box(ep));
@@ -199,30 +199,7 @@ static int send_ring(struct fm_shm_ep *ep, const void *head, size_t head_len, co
     return 0;
 }
 
-/* A body that does not fit into a cell. */
-static int send_data(struct fm_shm_ep *ep, const void *head, size_t head_len, const void *body,
-                     size_t body_len)
-{
-    struct fm_shm_cell *cell = fm_shm_box_cell(&ep->tx);
-    size_t len = head_len + body_len;
-    uint64_t at;
-    char *room = cell ? fm_shm_box_room(&ep->tx, len, &at) : NULL;
-
-    if (FM_UNLIKELY(!room)) {
-        return full(ep);
-    }
-    memcpy(room, head, head_len);
-    if (body_len) {
-        memcpy(room + head_len, body, body_len);
-    }
-    fm_shm_box_publish_data(&ep->tx, cell, at, (uint32_t)len);
-    FM_STAT(transport_of(ep)->words->n_box_sent++);
-    count_sent(ep, len);
-    ring_bell(ep);
-    return 0;
-}
-
-/* Not the straight line: long, or no box (yet). */
+/* Not the straight line: too long, or no box (yet). */
 static __attribute__((noinline)) int send_other(struct fm_shm_ep *ep, const void *head,
                                                 size_t head_len, const void *body, size_t body_len)
 {
@@ -236,15 +213,27 @@ static __attribute__((noinline)) int send_other(struct fm_shm_ep *ep, const void
         return full(ep);
     }
     if (ep->tx.box) {
-        return head_len + body_len > FM_SHM_INLINE
-                   ? send_data(ep, head, head_len, body, body_len)
-                   : fm_shm_msg_send(&ep->ep, head, head_len, body, body_len);
+        return fm_shm_msg_send(&ep->ep, head, head_len, body, body_len);
     }
     rc = send_ring(ep, head, head_len, body, body_len, FM_SHM_MESSAGE);
     if (rc == 0) {
         count_sent(ep, head_len + body_len);
     }
     return rc;
+}
+
+/* Further cells first: the reader waits on the first one and would fetch it in between. */
+FM_INLINE void fill(struct fm_shm_cell *cell, const void *head, size_t head_len, const char *body,
+                    size_t body_len)
+{
+    size_t first = head_len < FM_SHM_INLINE ? FM_SHM_INLINE - head_len : 0;
+
+    if (body_len > first) {
+        fm_copy(cell->data + head_len + first, body + first, body_len - first);
+        body_len = first;
+    }
+    fm_copy(cell->data, head, head_len);
+    fm_copy(cell->data + head_len, body, body_len);
 }
 
 int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const void *body,
@@ -254,15 +243,14 @@ int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const 
     size_t len = head_len + body_len;
     struct fm_shm_cell *cell;
 
-    if (FM_UNLIKELY(len > FM_SHM_INLINE || !ep->tx.box)) {
+    if (FM_UNLIKELY(!ep->tx.box || len > fep->tp->max_send)) {
         return send_other(ep, head, head_len, body, body_len);
     }
-    cell = fm_shm_box_cell(&ep->tx);
+    cell = fm_shm_box_room(&ep->tx, len);
     if (FM_UNLIKELY(!cell)) {
         return full(ep);
     }
-    fm_copy(cell->data, head, head_len);
-    fm_copy(cell->data + head_len, body, body_len);
+    fill(cell, head, head_len, body, body_len);
     fm_shm_box_publish(&ep->tx, cell, (uint32_t)len);
     FM_STAT(transport_of(ep)->words->n_box_sent++);
     count_sent(ep, len);
@@ -277,7 +265,7 @@ int fm_shm_msg_send_private(struct fm_shm_ep *ep, const void *data, size_t len)
     if (!ep->tx.box) {
         return send_ring(ep, data, len, NULL, 0, FM_SHM_PRIVATE);
     }
-    cell = fm_shm_box_cell(&ep->tx);
+    cell = fm_shm_box_room(&ep->tx, len);
     if (!cell) {
         return full(ep);
     }
@@ -287,16 +275,13 @@ int fm_shm_msg_send_private(struct fm_shm_ep *ep, const void *data, size_t len)
     return 0;
 }
 
-/*
- * The room is the scratch of the endpoint (short messages with a box), the data part of the box,
- * or a span of the ring; commit() tells them apart by its address and tx.box, which does not change
- * in between.
+/* The room is in the box, or a span of the ring. tx.box tells which: it does not change in between.
  */
 int fm_shm_msg_reserve(struct fm_ep *fep, size_t len, void **out_room)
 {
     struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
+    struct fm_shm_cell *cell;
     struct fm_shm_unit *u;
-    char *room;
 
     if (FM_UNLIKELY(len > fep->tp->max_send)) {
         return fm_fail(-FM_E_INVAL, "a message of %zu bytes is beyond shm_max_message (%zu)", len,
@@ -309,13 +294,11 @@ int fm_shm_msg_reserve(struct fm_ep *fep, size_t len, void **out_room)
         return full(ep);
     }
     if (ep->tx.box) {
-        room = !fm_shm_box_cell(&ep->tx) ? NULL
-               : len <= FM_SHM_INLINE    ? (char *)ep->scratch
-                                         : fm_shm_box_room(&ep->tx, len, &ep->room_at);
-        if (!room) {
+        cell = fm_shm_box_room(&ep->tx, len);
+        if (!cell) {
             return full(ep);
         }
-        *out_room = room;
+        *out_room = cell->data;
         return 0;
     }
     u = fm_shm_ring_take(ep->ring, ep->geometry.ring_len, len);
@@ -330,19 +313,14 @@ int fm_shm_msg_reserve(struct fm_ep *fep, size_t len, void **out_room)
 int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
 {
     struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
-    struct fm_shm_unit *u;
 
-    if (room == ep->scratch) {
-        return len ? fm_shm_msg_send(fep, room, len, NULL, 0) : 0;
-    }
     if (!ep->tx.box) {
-        u = fm_container_of(room, struct fm_shm_unit, data);
+        struct fm_shm_unit *u = fm_container_of(room, struct fm_shm_unit, data);
+
         u->len = len;
         fm_shm_ring_publish(u, ep->room_span, len ? FM_SHM_MESSAGE : FM_SHM_SKIP);
-    } else if (len <= FM_SHM_INLINE) { /* became short: a box knows those by their length */
-        return len ? fm_shm_msg_send(fep, room, len, NULL, 0) : 0;
-    } else {
-        fm_shm_box_publish_data(&ep->tx, fm_shm_box_cell(&ep->tx), ep->room_at, (uint32_t)len);
+    } else if (len) {
+        fm_shm_box_publish(&ep->tx, fm_container_of(room, struct fm_shm_cell, data), (uint32_t)len);
         FM_STAT(transport_of(ep)->words->n_box_sent++);
     }
     if (len) {
@@ -366,23 +344,16 @@ FM_INLINE void deliver(struct fm_shm_transport *t, const void *data, size_t len)
     t->tp.sink.deliver(t->tp.sink.ctx, data, len);
 }
 
-/* Rare or long messages of a box. 0 or a failure. */
-static int take_other(struct fm_shm_transport *t, struct fm_shm_end *rx,
-                      const struct fm_shm_cell *cell, uint32_t len)
+/* Not an ordinary message of a box. Its length, or a failure. */
+FM_COLD static int take_other(struct fm_shm_transport *t, const struct fm_shm_cell *cell,
+                              uint32_t len)
 {
-    const char *data;
-
-    if (FM_UNLIKELY(len & FM_SHM_INTERNAL)) {
-        len &= ~FM_SHM_INTERNAL;
-        fm_shm_copy_asked(t, cell->data, len <= FM_SHM_INLINE ? len : 0);
-        return 0;
-    }
-    data = fm_shm_box_data(rx, cell, len);
-    if (FM_UNLIKELY(!data)) {
+    if (!(len & FM_SHM_INTERNAL) || (len & ~FM_SHM_INTERNAL) > FM_SHM_INLINE) {
         return broken("a length in a fast box");
     }
-    deliver(t, data, len);
-    return 0;
+    len &= ~FM_SHM_INTERNAL;
+    fm_shm_copy_asked(t, cell->data, len);
+    return (int)len;
 }
 
 FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
@@ -393,16 +364,20 @@ FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
     int n = 0;
 
     while (n < BURST && (cell = fm_shm_box_peek(rx, &len))) {
-        if (FM_LIKELY(len <= FM_SHM_INLINE)) {
+        if (FM_LIKELY(len <= t->tp.max_send)) {
             deliver(t, cell->data, len);
-        } else if (take_other(t, rx, cell, len) < 0) {
-            return -FM_E_PROTO;
+        } else {
+            int rc = take_other(t, cell, len);
+
+            if (rc < 0) {
+                return rc;
+            }
+            len = (uint32_t)rc;
         }
-        fm_shm_box_advance(rx);
+        fm_shm_box_advance(rx, len);
         n++;
     }
     if (n) {
-        fm_shm_box_release(rx);
         t->hot = k;
     }
     return n;
@@ -417,7 +392,7 @@ FM_COLD static int begin_box(struct fm_shm_transport *t, uint64_t box)
         return broken("the number of a fast box");
     }
     fm_shm_box_attach(&t->rx[t->n_rx], (char *)t->header + g->boxes_at + box * g->box_stride,
-                      g->box_cells, g->box_data_len);
+                      g->box_cells);
     t->n_rx++;
     t->words->segment_bytes += g->box_stride;
     FM_STAT(t->words->n_boxes_polled = t->n_rx);

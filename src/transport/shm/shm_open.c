@@ -47,15 +47,13 @@ static const struct fathom_cvar cvars[] = {
     CVAR("shm_boxes", boxes, 16, 0, FM_SHM_BOXES, NULL, FATHOM_SCOPE_LOCAL,
          "Senders that may have a fast box at this process; raise it when more neighbours than "
          "that talk all the time, at the price of memory and of slower polling."),
-    CVAR("shm_box_cells", box_cells, 256, 4, 1 << 16, "messages", FATHOM_SCOPE_LOCAL,
-         "Messages that a fast box holds; raise it when bursts of short messages find no room "
-         "(shm_no_room)."),
-    CVAR("shm_box_bytes", box_bytes, 128 << 10, 32 << 10, 64 << 20, "bytes", FATHOM_SCOPE_ALL_EQ,
-         "Room of a fast box for messages that are longer than 56 bytes; raise it when medium "
-         "messages find no room."),
+    CVAR("shm_box_bytes", box_bytes, 128 << 10, 32 << 10, 64 << 20, "bytes", FATHOM_SCOPE_LOCAL,
+         "Room of a fast box, of which a message takes whole cache lines; raise it when bursts of "
+         "messages find no room (shm_no_room)."),
     CVAR("shm_box_after", box_after, 8, 0, 1 << 30, "messages", FATHOM_SCOPE_LOCAL,
          "Messages to a peer after which a fast box is claimed there; 0 claims it with the first."),
-    CVAR("shm_max_message", max_message, 16 << 10, 4 << 10, 1 << 20, "bytes", FATHOM_SCOPE_ALL_EQ,
+    CVAR("shm_max_message", max_message, (16 << 10) + FM_CACHE_LINE, 4 << 10, 1 << 20, "bytes",
+         FATHOM_SCOPE_ALL_EQ,
          "Longest piece that goes through shared memory as one message; longer ones are cut into "
          "pieces of this size, so that both sides copy at the same time."),
     CVAR("shm_cma", cma, 1, 0, 1, NULL, FATHOM_SCOPE_ALL,
@@ -231,21 +229,20 @@ static uint64_t power_of_two(uint64_t n)
 static struct fm_shm_geometry plan(const struct fm_shm_words *w)
 {
     struct fm_shm_geometry g = {.n_boxes = (uint32_t)w->boxes,
-                                .box_cells = (uint32_t)power_of_two(w->box_cells),
                                 .max_send = (uint32_t)round_up(w->max_message, FM_CACHE_LINE)};
 
-    /* Half of a ring, and of a box's data, must hold the longest message: neither wraps. */
+    /* Half of a ring must hold the longest message, which does not wrap; a box holds several. */
     g.ring_len = power_of_two(w->ring_bytes);
-    g.box_data_len = power_of_two(w->box_bytes);
+    g.box_cells = (uint32_t)(power_of_two(w->box_bytes) / FM_CACHE_LINE);
     while (g.ring_len < 4 * (uint64_t)g.max_send) {
         g.ring_len *= 2;
     }
-    while (g.box_data_len < 4 * (uint64_t)g.max_send) {
-        g.box_data_len *= 2;
+    while (g.box_cells < 4 * fm_shm_box_span(g.max_send)) {
+        g.box_cells *= 2;
     }
     g.ring_at = round_up(sizeof(struct fm_shm_header), FM_CACHE_LINE);
     g.boxes_at = round_up(g.ring_at + sizeof(struct fm_shm_ring) + g.ring_len, 4096);
-    g.box_stride = round_up(fm_shm_box_size(g.box_cells, g.box_data_len), 4096);
+    g.box_stride = round_up(fm_shm_box_size(g.box_cells, g.max_send), 4096);
     g.segment_len = g.boxes_at + g.n_boxes * g.box_stride;
     return g;
 }
@@ -349,13 +346,12 @@ static int open_file(const struct fm_shm_address *a)
 static bool is_sound(const struct fm_shm_geometry *g, const struct fm_shm_address *a,
                      uint32_t max_send)
 {
-    uint64_t box_len = fm_shm_box_size(g->box_cells, g->box_data_len);
+    uint64_t box_len = fm_shm_box_size(g->box_cells, g->max_send);
 
     return g->segment_len == a->segment_len && g->max_send == max_send &&
            power_of_two(g->ring_len) == g->ring_len && g->ring_len >= 4 * (uint64_t)max_send &&
            power_of_two(g->box_cells) == g->box_cells && g->n_boxes <= FM_SHM_BOXES &&
-           power_of_two(g->box_data_len) == g->box_data_len &&
-           g->box_data_len >= 4 * (uint64_t)max_send && g->box_data_len <= g->segment_len &&
+           g->box_cells >= 4 * fm_shm_box_span(max_send) && g->box_cells <= g->segment_len &&
            g->ring_len <= g->segment_len && g->box_stride >= box_len &&
            g->ring_at >= sizeof(struct fm_shm_header) &&
            g->ring_at + sizeof(struct fm_shm_ring) + g->ring_len <= g->boxes_at &&

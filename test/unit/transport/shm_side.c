@@ -132,7 +132,7 @@ int side_send_in_place(struct side *s, int peer, size_t len, size_t more)
     int rc = ep->ops->reserve(ep, len + more, &room);
 
     if (rc == 0) {
-        if ((uintptr_t)room % 16) {
+        if ((uintptr_t)room % 8) {
             s->n_wrong++;
         }
         memset(room, 0xee, len + more);

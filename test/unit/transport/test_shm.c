@@ -101,7 +101,6 @@ START_TEST(a_full_receiver_refuses_and_recovers)
     int refused = 0;
 
     for (int k = 0; k < N; k++) {
-        side[k].words.box_cells = 8;
         side[k].words.boxes = _i ? 2 : 0;
         side[k].words.box_after = 3;
     }

@@ -121,7 +121,6 @@ START_TEST(random_traffic_is_counted)
     uint64_t by_pair[N][N] = {{0}}, in_box[N] = {0};
 
     for (int k = 0; k < N; k++) {
-        side[k].words.box_cells = 8;
         side[k].words.box_after = AFTER;
     }
     connect_all();
@@ -140,7 +139,7 @@ START_TEST(random_traffic_is_counted)
             got_bytes[to] += len;
             in_box[from] += by_pair[from][to]++ >= AFTER;
         }
-        if (side_random(&side[0], 4) == 0) {
+        if (side_random(&side[0], 200) == 0) {
             poll_side((int)side_random(&side[0], N));
         }
     }

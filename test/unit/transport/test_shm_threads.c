@@ -149,7 +149,6 @@ static void run(int n, uint64_t n_messages, bool is_ping, uint64_t wake, uint64_
         side_init(&job.side[k], k, n);
         job.side[k].words.wake = wake;
         job.side[k].words.boxes = boxes;
-        job.side[k].words.box_cells = 16;
         job.side[k].words.box_after = 5;
     }
     for (int k = 0; k < n; k++) {
