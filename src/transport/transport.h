@@ -50,6 +50,9 @@ struct fm_sink {
     /* The peer with this index is gone or cannot be reached: every later call on its endpoint
      * fails. */
     void (*failed)(void *ctx, int peer, const char *why);
+    /* Where *enough is true after a message, poll() should return: whoever polls has got what he
+       waits for, and what comes next may find its receive only after that. NULL: never. */
+    const bool *const *enough;
 };
 
 /* A key to exposed memory, as it travels in messages. Meaning belongs to the transport. */

@@ -343,11 +343,22 @@ FM_INLINE int finish(struct results *res, MPI_Request *handle, MPI_Status *statu
     return MPI_SUCCESS;
 }
 
-/* All of them, which have been checked. */
+/*
+ * All of them, which have been checked. The last one first: it is mostly the last to complete, and
+ * while it is waited for nobody has to look at the others.
+ */
 static int finish_all(const char *call, int n, MPI_Request *handles, MPI_Status *statuses)
 {
     struct results res = {.call = call};
+    struct fm_request *last = n > 0 ? fm_request_get(handles[n - 1]) : NULL;
 
+    if (!is_idle(last) && !last->is_done) {
+        int rc = fm_wait_done(channel_of(last), last);
+
+        if (FM_UNLIKELY(rc != 0)) {
+            return fm_raise_status(last->comm, call, rc);
+        }
+    }
     for (int k = 0; k < n; k++) {
         int rc = finish(&res, &handles[k], status_at(statuses, k));
 

@@ -189,6 +189,7 @@ int fm_channel_create(int n_peers, int self, const struct fm_channel_words *word
     ch->n_local = 1;
     ch->lock = &fm_root.lock;
     ch->page = &ch->own_page;
+    ch->enough = &ch->never;
     fm_list_init(&ch->waiting);
     rc = make(ch, words);
     if (rc != 0) {
@@ -212,7 +213,8 @@ static void peer_failed(void *ctx, int peer, const char *why)
 
 void fm_channel_sink(struct fm_channel *ch, struct fm_sink *out_sink)
 {
-    *out_sink = (struct fm_sink){.ctx = ch, .deliver = fm_deliver, .failed = peer_failed};
+    *out_sink = (struct fm_sink){
+        .ctx = ch, .deliver = fm_deliver, .failed = peer_failed, .enough = &ch->enough};
 }
 
 int fm_channel_attach(struct fm_channel *ch, struct fm_transport *tp)

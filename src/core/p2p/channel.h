@@ -45,6 +45,8 @@ struct fm_channel {
     int n_local;
 
     /* The engine's own. */
+    const bool *enough;     /* is_done of the one request that is waited for, or &never */
+    bool never;             /* false */
     struct fm_list waiting; /* peers with something in their queues (fm_peer_queues.link) */
     int n_waiting;
     struct fm_ids ids;           /* requests that have names on the wire */

@@ -525,10 +525,16 @@ static bool request_is_done(void *ctx)
 
 int fm_wait_done(struct fm_channel *ch, struct fm_request *r)
 {
+    int rc;
+
     if (r->is_done) {
         return 0;
     }
-    return wait_for(ch, &(struct until){.fn = request_is_done, .ctx = r, .about = r});
+    /* Another thread that waits here meanwhile may end it early: then polls go on for longer. */
+    ch->enough = &r->is_done;
+    rc = wait_for(ch, &(struct until){.fn = request_is_done, .ctx = r, .about = r});
+    ch->enough = &ch->never;
+    return rc;
 }
 
 int fm_wait(struct fm_request *r, struct fm_status *out_status)

@@ -76,8 +76,9 @@ static const struct fm_request_ops recv_ops = {
 
 struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m)
 {
+    /* What a message that comes with its header needs; rndv.c sets what it adds. */
     struct fm_recv_req *r = (struct fm_recv_req *)fm_request_new_part(
-        &recv_ops, m->comm, offsetof(struct fm_recv_req, pack));
+        &recv_ops, m->comm, offsetof(struct fm_recv_req, msg));
 
     if (FM_UNLIKELY(!r)) {
         return NULL;
@@ -87,6 +88,10 @@ struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m)
     if (FM_UNLIKELY(r->cap < 0)) {
         r->cap = INT64_MAX; /* longer than any message */
     }
+    r->posted.queue = NULL;
+    r->peer = NULL;
+    r->id = 0;
+    r->fetch = NULL;
     fm_object_ref(m->dtype);
     return r;
 }

@@ -376,6 +376,9 @@ FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
         }
         fm_shm_box_advance(rx, len);
         n++;
+        if (**t->tp.sink.enough) {
+            break;
+        }
     }
     if (n) {
         t->hot = k;

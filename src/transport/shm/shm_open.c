@@ -29,6 +29,9 @@
 
 enum { WAKE_AUTO, WAKE_FENCE, WAKE_MEMBARRIER };
 
+static const bool never = false;
+static const bool *const never_enough = &never;
+
 static const struct fathom_enum_item wake_items[] = {
     {WAKE_AUTO, "auto"}, {WAKE_FENCE, "fence"}, {WAKE_MEMBARRIER, "membarrier"}};
 static const struct fathom_enum wake_enum = {"shm_wake", wake_items, FM_ARRAY_LEN(wake_items)};
@@ -563,6 +566,7 @@ int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_tra
                                   .best_inline = FM_SHM_INLINE,
                                   .has_rma = true,
                                   .needs_expose = false};
+    t->tp.sink.enough = args->sink.enough ? args->sink.enough : &never_enough;
     rc = fm_transport_check(&t->tp);
     if (rc < 0) {
         goto err_segment;
