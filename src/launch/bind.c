@@ -1,100 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tying ranks to processors. */
+/*
+ * Tying ranks to processors.
+ *
+ * What belongs together hwloc tells, which is loaded when it is asked: a job that is not bound does
+ * not pay for it.
+ */
 #include "launch/bind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* "0-3,8,10-11" to a set; unreadable text ends it. */
-static void parse_list(const char *text, cpu_set_t *out_set)
+#include "launch/cpusets.h"
+
+static void each_cpu(const cpu_set_t *allowed, cpu_set_t *sets, int *out_n)
 {
-    CPU_ZERO(out_set);
-    while (*text >= '0' && *text <= '9') {
-        char *end;
-        long lo = strtol(text, &end, 10);
-        long hi = lo;
+    int n = 0;
 
-        if (*end == '-') {
-            hi = strtol(end + 1, &end, 10);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET((size_t)cpu, allowed)) {
+            CPU_SET((size_t)cpu, &sets[n++]);
         }
-        for (long c = lo; c <= hi && c < CPU_SETSIZE; c++) {
-            CPU_SET((size_t)c, out_set);
-        }
-        text = *end == ',' ? end + 1 : end;
     }
-}
-
-/* A list of processors in a file of /sys. False when there is no such file. */
-static bool read_list(const char *path, cpu_set_t *out_set)
-{
-    char text[1024];
-    FILE *f = fopen(path, "re");
-    bool is_read = f && fgets(text, sizeof(text), f);
-
-    if (is_read) {
-        parse_list(text, out_set);
-    }
-    if (f) {
-        fclose(f);
-    }
-    return is_read;
-}
-
-/* All processors that share with `cpu` what the policy names. */
-static void around(enum fm_bind_to policy, int cpu, cpu_set_t *out_set)
-{
-    char path[96];
-    bool is_known = false;
-
-    if (policy == FM_BIND_CORE || policy == FM_BIND_SOCKET) {
-        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s", cpu,
-                 policy == FM_BIND_CORE ? "thread_siblings_list" : "core_siblings_list");
-        is_known = read_list(path, out_set);
-    }
-    for (int node = 0; policy == FM_BIND_NUMA && node < 1024 && !is_known; node++) {
-        snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
-        if (!read_list(path, out_set)) {
-            break;
-        }
-        is_known = CPU_ISSET((size_t)cpu, out_set);
-    }
-    if (!is_known) {
-        CPU_ZERO(out_set);
-        CPU_SET((size_t)cpu, out_set);
-    }
+    *out_n = n;
 }
 
 int fm_bind_init(enum fm_bind_to policy, int n_ranks, struct fm_bind *out_bind)
 {
     struct fm_bind b = {0};
-    cpu_set_t left;
+    cpu_set_t allowed;
+    int rc = 0;
 
     *out_bind = b;
-    if (policy == FM_BIND_NONE || sched_getaffinity(0, sizeof(left), &left) != 0) {
+    if (policy == FM_BIND_NONE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
         return 0;
     }
-    b.sets = calloc((size_t)CPU_COUNT(&left), sizeof(*b.sets));
+    b.sets = calloc((size_t)CPU_COUNT(&allowed), sizeof(*b.sets));
     if (!b.sets) {
         return fm_fail(-FM_E_NOMEM, "no memory for the sets of processors");
     }
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        cpu_set_t *set = &b.sets[b.n_sets];
-        cpu_set_t used;
-
-        if (!CPU_ISSET((size_t)cpu, &left)) {
-            continue;
-        }
-        around(policy, cpu, &used);
-        CPU_AND(set, &used, &left);
-        CPU_SET((size_t)cpu, set);
-        CPU_XOR(&left, &left, set);
-        b.n_sets++;
+    if (policy == FM_BIND_HWTHREAD) {
+        each_cpu(&allowed, b.sets, &b.n_sets);
+    } else {
+        rc = fm_cpusets_of(policy, &allowed, b.sets, &b.n_sets);
     }
-    if (n_ranks > b.n_sets && (policy == FM_BIND_CORE || policy == FM_BIND_HWTHREAD)) {
+    if (rc == 0 && n_ranks > b.n_sets && (policy == FM_BIND_CORE || policy == FM_BIND_HWTHREAD)) {
+        rc = FM_AGAIN;
+    }
+    if (rc != 0) {
         free(b.sets);
-        return FM_AGAIN;
+        return rc;
     }
     *out_bind = b;
     return 0;

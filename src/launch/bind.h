@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tying ranks to processors, by what /sys tells of this host; no library is loaded for it. */
+/* Tying ranks to processors, by what hwloc tells of this host. */
 #pragma once
 
 #include <sched.h>
@@ -14,7 +14,7 @@ struct fm_bind {
 
 /*
  * The sets for a policy; none for FM_BIND_NONE, and none, with FM_AGAIN, when there are more ranks
- * than cores or hardware threads to tie them to.
+ * than cores or hardware threads to tie them to. A failure: hwloc is not there.
  */
 int fm_bind_init(enum fm_bind_to policy, int n_ranks, struct fm_bind *out_bind);
 void fm_bind_finish(struct fm_bind *b);

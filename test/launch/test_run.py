@@ -69,11 +69,37 @@ class Start(Test):
         self.assertRegex(job.out, r'p2p_eager_limit = 77 bytes +\(mpiexec;')
         self.assertRegex(job.out, r'p2p_rma_min = 5 bytes +\(mpiexec;')
 
+    @staticmethod
+    def cpus(text):
+        found = set()
+        for part in text.split()[-1].split(','):
+            lo, _, hi = part.partition('-')
+            found |= set(range(int(lo), int(hi or lo) + 1))
+        return found
+
+    def core_of_first(self):
+        """The processors of the first core that we may use, by the kernel's own account."""
+        allowed = os.sched_getaffinity(0)
+        try:
+            with open('/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list' % min(allowed)) as f:
+                return self.cpus(f.read()) & allowed
+        except FileNotFoundError:
+            return {min(allowed)}
+
     def test_binding(self):
         n_cpus = len(os.sched_getaffinity(0))
         show = sh('grep Cpus_allowed_list /proc/self/status')
         lines = self.lines(self.mpiexec('-n', 1, '--bind-to', 'hwthread', *show))
         self.assertRegex(lines[0], r'Cpus_allowed_list:\s+\d+$')
+        lines = self.lines(self.mpiexec('-n', 1, '--bind-to', 'socket', *show))
+        self.assertRegex(lines[0], r'Cpus_allowed_list:\s+\d+')
+        job = self.mpiexec('-n', 1, '--bind-to', 'core', *show)
+        self.assertEqual(self.cpus(self.lines(job)[0]), self.core_of_first())
+        # A host of one core, which hwloc makes up for us.
+        one_core = dict(os.environ, HWLOC_SYNTHETIC='core:1 pu:%d' % (max(os.sched_getaffinity(0)) + 1),
+                        HWLOC_THISSYSTEM='1')
+        job = self.mpiexec('-n', 1, '--bind-to', 'core', *show, env=one_core)
+        self.assertEqual(self.cpus(self.lines(job)[0]), os.sched_getaffinity(0))
         job = self.mpiexec('-n', n_cpus + 1, '-bind-to', 'core', *show)
         self.assertEqual(len(set(self.lines(job))), 1)
         self.assertIn('more ranks', job.err)
