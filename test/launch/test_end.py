@@ -83,7 +83,7 @@ class End(Test):
     def test_mpiexec_is_killed_with_a_shell_between(self):
         job = self.mpiexec('-n', 2, 'sh', '-c', f'{harness.ACTOR} init barrier say:here wait; :')
         job.expect('here', 2)
-        self.assertEqual(len(job.relatives()), 4)
+        until(lambda: len(job.relatives()) == 4, 'there are 4 processes')
         os.kill(job.pid, signal.SIGKILL)
         self.ends(job, 137)
 
@@ -114,14 +114,14 @@ class End(Test):
     def test_forked_child_that_stays(self):
         job = self.actor(2, 'init', 'barrier', 'fork', 'finalize')
         self.ends(job, 0)
-        self.assertEqual(len(job.relatives()), 2)
+        until(lambda: len(job.relatives()) == 2, 'there are 2 processes')
         job.kill_all()
 
     def test_detached_child_does_not_hold_us(self):
         for label in ([], ['-l']):
             job = self.mpiexec('-n', 2, *label, 'sh', '-c', 'sleep 600 & echo started')
             self.ends(job, 0)
-            self.assertEqual(len(job.relatives()), 2)
+            until(lambda: len(job.relatives()) == 2, 'there are 2 processes')
             self.assertEqual(len(re.findall('started', job.out)), 2)
             job.kill_all()
 
@@ -151,7 +151,7 @@ class Signals(Test):
         os.kill(job.pid, signal.SIGINT)
         time_out = time.monotonic() + 0.3  # one that comes at once is the same one
         until(lambda: time.monotonic() > time_out, 'the first interrupt is past')
-        self.assertEqual(len(job.relatives()), 2)
+        until(lambda: len(job.relatives()) == 2, 'there are 2 processes')
         os.kill(job.pid, signal.SIGINT)
         self.ends(job, 130)
 
