@@ -123,8 +123,9 @@ static ull reason_of(const char *variable, const char *wanted)
     return 0;
 }
 
-/* Calls, and what has been counted for which algorithm. */
-static void check_kind(int k, int forced)
+/* Calls of one form, and what has been counted for which algorithm. One that is forced but does not
+   serve this form or so many ranks says so. */
+static void check_kind(int k, int forced, int is_now)
 {
     const char *calls[MAX_ALGOS], *bytes[MAX_ALGOS];
     int n = list(kinds[k].name, "_calls", calls), used = -1;
@@ -136,7 +137,7 @@ static void check_kind(int k, int forced)
     snprintf(why, sizeof(why), "coll_%s_reason", kinds[k].name);
     mark();
     for (int i = 0; i < TIMES; i++) {
-        expected += kinds[k].call(i % 2);
+        expected += kinds[k].call(is_now);
     }
     used = (int)value(last, 0) - 1;
     CHECK(used >= 0 && used < n);
@@ -177,8 +178,9 @@ int main(int argc, char **argv)
         CHECK(n > 1);
         for (int algo = n - 1; algo >= 0; algo--) {
             force(variable, algo);
-            check_kind(k, algo);
-            n_calls += TIMES;
+            check_kind(k, algo, 1);
+            check_kind(k, algo, 0);
+            n_calls += 2 * TIMES;
         }
     }
     OK(MPI_T_pvar_read(oracle_session, handle, &counted));
