@@ -56,7 +56,7 @@ static const struct fathom_pvar pvars[] = {
      .at = WORD(n_live), .is_level = true, .category = "coll_node"},
     {"coll_node_bytes", "Such memory that this process shares.", "bytes", FATHOM_LEVEL,
      .at = WORD(bytes), .is_level = true, .category = "coll_node"},
-    {"coll_node_dozes", "Times that this process went to sleep in such a call.", "times",
+    {"coll_node_dozes", "Times that this process was about to sleep in such a call.", "times",
      FATHOM_COUNTER, .at = WORD(n_dozes), .category = "coll_node"},
     {"coll_node_nudges", "Sleeping ranks that this process has woken with a result.", "times",
      FATHOM_COUNTER, .at = WORD(n_nudges), .category = "coll_node"},
