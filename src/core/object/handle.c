@@ -5,10 +5,15 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/object/request.h"
 #include "util/status.h"
 
+struct fm_request_words fm_request_nowhere; /* guarded by the library lock */
+
 /* The one root of the object room; see handle.h for what guards it. */
-struct fm_root fm_root = {.rank = -1, .lock = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP}};
+struct fm_root fm_root = {.rank = -1,
+                          .lock = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP},
+                          .request_words = &fm_request_nowhere};
 
 int fm_handle_pool(enum fm_kind kind, size_t obj_len, size_t max_objects)
 {
@@ -44,27 +49,11 @@ void *fm_object_new(enum fm_kind kind)
     return fm_object_new_part(kind, fm_root.pools[kind].stride);
 }
 
-FM_COLD static void *no_room(const struct fm_pool *pool)
+void *fm_object_no_room(enum fm_kind kind)
 {
     fm_fail(-FM_E_NOMEM, "too many live objects of one kind (%llu)",
-            (unsigned long long)pool->n_live);
+            (unsigned long long)fm_root.pools[kind].n_live);
     return NULL;
-}
-
-void *fm_object_new_part(enum fm_kind kind, size_t len)
-{
-    struct fm_pool *pool = &fm_root.pools[kind];
-    struct fm_object *o = FM_LIKELY(pool->base != NULL) ? fm_pool_get(pool) : NULL;
-
-    if (FM_UNLIKELY(!o)) {
-        return no_room(pool);
-    }
-    for (size_t k = 0; k < len; k += FM_CACHE_LINE) { /* objects are whole lines */
-        memset(__builtin_assume_aligned((char *)o + k, FM_CACHE_LINE), 0, FM_CACHE_LINE);
-    }
-    o->kind = (uint16_t)kind;
-    o->refs = 1;
-    return o;
 }
 
 void fm_object_free(void *object)

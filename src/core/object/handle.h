@@ -19,6 +19,8 @@
 
 #include <mpi.h>
 
+#include <string.h>
+
 #include "util/pool.h"
 #include "util/sync.h"
 
@@ -48,6 +50,7 @@ struct fm_object {
 };
 
 struct fm_comm;
+struct fm_request_words;
 
 enum fm_phase { FM_PHASE_BEFORE = 0, FM_PHASE_RUNNING, FM_PHASE_AFTER };
 
@@ -65,6 +68,8 @@ struct fm_root {
     /* A communicator was made (words and members set), or is about to go: the engine keeps count of
        what waits in it. Installed by the channel, called by comm.c; NULL: nobody cares. */
     void (*comm_changed)(struct fm_comm *comm, bool is_made);
+    /* Where requests are counted; never NULL. */
+    struct fm_request_words *request_words;
     /* Process index -> number of its node; NULL: all on one node. Installed by the runtime. */
     const int *node_of;
 };
@@ -79,8 +84,23 @@ void fm_handle_finish(void);
 
 /* A new object of a kind: zeroed, head set, one reference. NULL (and fm_why) when out of room. */
 void *fm_object_new(enum fm_kind kind);
+/* There was none. */
+FM_COLD void *fm_object_no_room(enum fm_kind kind);
 /* The same, but only the first `len` bytes (whole cache lines) are zeroed. */
-void *fm_object_new_part(enum fm_kind kind, size_t len);
+FM_INLINE void *fm_object_new_part(enum fm_kind kind, size_t len)
+{
+    struct fm_pool *pool = &fm_root.pools[kind];
+    struct fm_object *o = FM_LIKELY(pool->base != NULL) ? fm_pool_get(pool) : NULL;
+
+    if (FM_UNLIKELY(!o)) {
+        return fm_object_no_room(kind);
+    }
+    for (size_t k = 0; k < len; k += FM_CACHE_LINE) { /* objects are whole lines */
+        memset(__builtin_assume_aligned((char *)o + k, FM_CACHE_LINE), 0, FM_CACHE_LINE);
+    }
+    *o = (struct fm_object){.kind = (uint16_t)kind, .refs = 1};
+    return o;
+}
 
 /* Make an object known under a predefined handle; NULL: forget the handle. */
 void fm_handle_predefine(const void *handle, void *object);

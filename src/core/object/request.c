@@ -12,39 +12,15 @@
 
 #define MAX_REQUESTS ((size_t)1 << 24)
 
-/* Where requests are counted: a private place until fm_request_init() names one in the page.
-   Guarded by the library lock. */
-static struct fm_request_words nowhere;
-static struct fm_request_words *words = &nowhere;
-
 int fm_request_init(struct fm_request_words *w)
 {
-    words = w ? w : &nowhere;
+    fm_root.request_words = w ? w : &fm_request_nowhere;
     return fm_handle_pool(FM_KIND_REQUEST, FM_REQUEST_LEN, MAX_REQUESTS);
 }
 
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm)
 {
     return fm_request_new_part(ops, comm, FM_REQUEST_LEN);
-}
-
-struct fm_request *fm_request_new_part(const struct fm_request_ops *ops, struct fm_comm *comm,
-                                       size_t len)
-{
-    struct fm_request *r = fm_object_new_part(FM_KIND_REQUEST, len);
-
-    if (FM_UNLIKELY(!r)) {
-        return NULL;
-    }
-    r->ops = ops;
-    r->is_active = true;
-    r->status = FM_STATUS_EMPTY;
-    if (comm) {
-        r->comm = fm_object_ref(comm);
-    }
-    FM_STAT(words->n_taken++);
-    FM_STAT(fathom_level_add(&words->live, 1));
-    return r;
 }
 
 struct fm_request *fm_request_new_done(const struct fm_request_ops *ops)
@@ -95,20 +71,10 @@ void fm_request_release(struct fm_request *r)
         free(r->why);
     }
     fm_object_free(r);
-    FM_STAT(fathom_level_add(&words->live, -1));
+    FM_STAT(fathom_level_add(&fm_root.request_words->live, -1));
     if (comm) {
         fm_comm_unref(comm);
     }
-}
-
-void fm_request_complete(struct fm_request *r)
-{
-    FM_STAT(words->n_completed++);
-    r->is_done = true;
-    if (r->on_done) {
-        r->on_done(r);
-    }
-    fm_request_unref(r);
 }
 
 void fm_request_fail(struct fm_request *r, int klass, const char *fmt, ...)
@@ -122,7 +88,7 @@ void fm_request_fail(struct fm_request *r, int klass, const char *fmt, ...)
     free(r->why);
     r->why = strdup(text); /* without memory the class must do */
     r->status.error = klass;
-    FM_STAT(words->n_failed++);
+    FM_STAT(fm_root.request_words->n_failed++);
     fm_request_complete(r);
 }
 
@@ -163,7 +129,7 @@ int fm_request_harvest(struct fm_request *r, struct fm_status *out_status)
 {
     int error = fm_request_peek(r, out_status);
 
-    FM_STAT(words->n_cancelled += r->status.is_cancelled);
+    FM_STAT(fm_root.request_words->n_cancelled += r->status.is_cancelled);
     if (r->is_persistent) {
         r->is_active = false;
         return error;

@@ -90,6 +90,8 @@ struct fm_request_words {
     uint64_t on_done; /* event */
 };
 
+/* Where requests are counted until then and after. */
+extern struct fm_request_words fm_request_nowhere;
 /* Make the pool, and count into these words (NULL: nowhere). Twice is fine. */
 int fm_request_init(struct fm_request_words *words);
 
@@ -97,8 +99,25 @@ int fm_request_init(struct fm_request_words *words);
    empty. Holds a reference on comm if given. NULL when out of room. */
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm);
 /* The same, but only the first `len` bytes are zeroed, which costs a line of memory each 64. */
-struct fm_request *fm_request_new_part(const struct fm_request_ops *ops, struct fm_comm *comm,
-                                       size_t len);
+FM_INLINE struct fm_request *fm_request_new_part(const struct fm_request_ops *ops,
+                                                 struct fm_comm *comm, size_t len)
+{
+    struct fm_request *r = fm_object_new_part(FM_KIND_REQUEST, len);
+
+    if (FM_UNLIKELY(!r)) {
+        return NULL;
+    }
+    r->ops = ops;
+    r->is_active = true;
+    r->status = FM_STATUS_EMPTY;
+    r->comm = comm;
+    if (comm) {
+        fm_object_ref(comm);
+    }
+    FM_STAT(fm_root.request_words->n_taken++);
+    FM_STAT(fathom_level_add(&fm_root.request_words->live, 1));
+    return r;
+}
 /* A request that is complete, successful and empty for ever, not counted among the live ones; for
    operations that are over when they are started. Each handle of it takes a reference. */
 struct fm_request *fm_request_new_done(const struct fm_request_ops *ops);
@@ -127,7 +146,15 @@ FM_INLINE bool fm_request_is_plain(const struct fm_request *r)
 }
 
 /* It is complete: status.error is final. Calls on_done and drops the engine's reference. */
-void fm_request_complete(struct fm_request *r);
+FM_INLINE void fm_request_complete(struct fm_request *r)
+{
+    FM_STAT(fm_root.request_words->n_completed++);
+    r->is_done = true;
+    if (r->on_done) {
+        r->on_done(r);
+    }
+    fm_request_unref(r);
+}
 
 /* The same, with an error (MPI class) and its reason; status.error is set here. */
 FM_COLD void fm_request_fail(struct fm_request *r, int klass, const char *fmt, ...) FM_PRINTF(3, 4);
