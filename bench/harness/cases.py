@@ -14,6 +14,7 @@ CASES = [
     Case("rate", "p2p/rate", [], 2, 9, 30),
     Case("depth", "p2p/depth", [], 2, 2, 60),
     Case("pack", "p2p/pack", [], 1, 2, 60),
+    Case("pieces", "p2p/pieces", [], 2, 3, 40),
     Case("coll2", "coll/small", [], 2, 9, 30),
     Case("coll16", "coll/small", [], 16, 3, 40),
     Case("blocked", "p2p/blocked", [], 16, 1, 30),

@@ -72,6 +72,13 @@ struct fm_mem {
 
 enum fm_rma_op { FM_RMA_GET, FM_RMA_PUT };
 
+/* One run of a transfer that goes from many places to many. */
+struct fm_rma_piece {
+    void *local;
+    uint64_t remote_at; /* offset into the exposed piece, bytes */
+    size_t len;         /* not 0 */
+};
+
 /* One transfer of memory. Owned by the caller and untouched by it until `done` was called. */
 struct fm_rma {
     enum fm_rma_op op;
@@ -80,6 +87,10 @@ struct fm_rma {
     struct fm_rkey remote;
     size_t remote_at;   /* offset into the exposed piece, bytes */
     struct fm_mem *mem; /* registration of `local` if the caller has one, else NULL */
+    /* n_pieces > 0, at most tp->max_pieces: these instead of `local` and `remote_at`; len is their
+       sum. The list belongs to the caller, too. */
+    const struct fm_rma_piece *pieces;
+    uint32_t n_pieces;
     void (*done)(struct fm_rma *rma, int status); /* from inside poll(), or before rma() returns */
     void *priv;                                   /* the transport's, while in flight */
 };
@@ -151,6 +162,7 @@ struct fm_transport {
     bool needs_expose;    /* a GET's target must be exposed (false: its plain address is enough, see
                              shm) */
     bool wants_local_mem; /* `local` of a transfer should be registered too (FI_MR_LOCAL) */
+    uint32_t max_pieces;  /* of one transfer; 0: it takes no lists */
 };
 
 /* What every endpoint begins with. */

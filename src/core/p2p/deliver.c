@@ -144,10 +144,11 @@ FM_COLD static void note_stalled(struct fm_channel *ch, struct fm_peer *peer)
     }
 }
 
-static int keep_rts(struct fm_channel *ch, const struct fm_wire_rts *h)
+static int keep_rts(struct fm_channel *ch, const struct fm_wire_rts *h, int n_runs)
 {
     const struct fm_wire_base *b = &h->base;
-    struct fm_unexp *u = fm_unexp_new(ch, 0);
+    size_t layout_len = (size_t)n_runs * sizeof(struct fm_pack_run);
+    struct fm_unexp *u = fm_unexp_new(ch, layout_len);
 
     if (FM_UNLIKELY(!u)) {
         return no_memory(ch);
@@ -159,6 +160,8 @@ static int keep_rts(struct fm_channel *ch, const struct fm_wire_rts *h)
     u->sreq = h->sreq;
     u->key = h->key;
     u->has_key = b->head.flags & FM_WIRE_HAS_KEY;
+    u->n_runs = (uint16_t)n_runs;
+    fm_unexp_fill(u, h + 1, layout_len);
     if (FM_UNLIKELY(fm_unexp_keep(ch, u) != 0)) {
         fm_unexp_free(ch, u);
         return no_memory(ch);
@@ -169,12 +172,16 @@ static int keep_rts(struct fm_channel *ch, const struct fm_wire_rts *h)
 static int got_rts(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_rts *h,
                    size_t len)
 {
+    size_t layout_len = len - sizeof(*h);
     struct fm_recv_req *r;
-    int rc;
+    int n_runs, rc;
 
-    if (FM_UNLIKELY(len != sizeof(*h) || h->sreq == 0 || h->len > INT64_MAX)) {
+    if (FM_UNLIKELY(len < sizeof(*h) || layout_len % sizeof(struct fm_pack_run) ||
+                    layout_len > FM_PACK_RUNS_MAX * sizeof(struct fm_pack_run) || h->sreq == 0 ||
+                    h->len > INT64_MAX)) {
         return short_header(FM_WIRE_RTS, len);
     }
+    n_runs = (int)(layout_len / sizeof(struct fm_pack_run));
     rc = check_base(&h->base);
     if (rc == 0) {
         rc = match(ch, &h->base, &r);
@@ -184,9 +191,11 @@ static int got_rts(struct fm_channel *ch, struct fm_peer *peer, const struct fm_
     }
     FM_STAT(ch->words->n_rts_recvd++);
     if (!r) {
-        rc = keep_rts(ch, h);
+        rc = keep_rts(ch, h, n_runs);
     } else {
-        struct fm_rts rts = {h->len, h->sreq, h->key, h->base.head.flags & FM_WIRE_HAS_KEY};
+        struct fm_rts rts = {h->len, h->sreq,
+                             h->key, h->base.head.flags & FM_WIRE_HAS_KEY,
+                             n_runs, (const struct fm_pack_run *)(h + 1)};
 
         fm_recv_matched(r, h->base.source, h->base.tag, (MPI_Count)h->len);
         r->peer = peer;

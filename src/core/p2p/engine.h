@@ -10,6 +10,7 @@
 
 #include "core/dtype/pack.h"
 #include "core/p2p/channel.h"
+#include "core/p2p/fetch.h"
 #include "core/p2p/p2p_words.h"
 #include "core/p2p/progress.h"
 #include "core/p2p/recv.h"
@@ -44,7 +45,7 @@ struct fm_send_req {
     struct fm_pack pack;
 };
 
-struct fm_fetch;          /* rndv.c: the transfers of a message that is fetched */
+struct fm_fetch;          /* fetch.c: the transfers of a message that is fetched */
 #define FM_FETCH_LEN 2048 /* bytes of one, for its pool */
 
 /* A message that is being received. */
@@ -81,14 +82,6 @@ struct fm_proto {
 
 extern const struct fm_proto fm_eager;
 extern const struct fm_proto fm_rndv;
-
-/* An RTS as the receiver knows it. */
-struct fm_rts {
-    uint64_t len;
-    uint64_t sreq;
-    struct fm_rkey key;
-    bool has_key;
-};
 
 FM_INLINE uint32_t fm_msg_context(const struct fm_msg *m)
 {
@@ -214,9 +207,9 @@ int fm_rndv_receive(struct fm_channel *ch, struct fm_recv_req *r, const struct f
 /* A fragment has come. 0 or -FM_E_PROTO. */
 int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_wire_reply *h,
                  const void *data, size_t len);
-/* The receive will not be completed: let go of transfers. True: a transfer is still in flight, the
-   last one completes the request. */
-bool fm_rndv_abort(struct fm_channel *ch, struct fm_recv_req *r);
+/* Ask for fragments; or, when all has been fetched, give the sender its buffer back. */
+void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r);
+void fm_rndv_fetched(struct fm_channel *ch, struct fm_recv_req *r);
 
 /* self.c ------------------------------------------------------------------------------------- */
 

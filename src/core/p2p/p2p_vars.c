@@ -98,6 +98,21 @@ static const struct fathom_cvar cvars[] = {
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(rma_depth), .def = 4, .min = 1, .max = 8,
      .category = "rendezvous"},
+    {.name = "p2p_piece_min", .unit = "bytes",
+     .desc = "Mean length of the pieces of a message that is not one run from which on they are "
+             "fetched in place, on one host, instead of being packed; raise it to compare with "
+             "packing.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(piece_min), .def = 4096, .min = 1, .max = INT64_MAX,
+     .category = "rendezvous"},
+    {.name = "p2p_piece_rma_min", .unit = "bytes",
+     .desc = "The same for transports with one transfer per piece (libfabric); lower it where "
+             "the network reads memory without the help of a processor.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(piece_rma_min), .def = 65536, .min = 1, .max = INT64_MAX,
+     .category = "rendezvous"},
 };
 
 static const struct fathom_pvar pvars[] = {
@@ -230,6 +245,12 @@ static const struct fathom_pvar pvars[] = {
     {.name = "p2p_fetched_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
      WORD(rma_bytes), .category = "rendezvous",
      .desc = "Bytes that this process asked for by such transfers."},
+    {.name = "p2p_piecewise_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_piecewise), .category = "rendezvous",
+     .desc = "Messages fetched piece by piece because a buffer is not one run of bytes."},
+    {.name = "p2p_fetched_pieces", .unit = "pieces", .klass = FATHOM_COUNTER, .at =
+     WORD(n_pieces), .category = "rendezvous",
+     .desc = "Pieces of such messages."},
     {.name = "p2p_fetch_fallbacks", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(n_rma_fallbacks), .category = "rendezvous",
      .desc = "Messages that could not be fetched and came in fragments instead."},

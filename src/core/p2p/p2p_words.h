@@ -46,6 +46,7 @@ struct fm_p2p_words {
     uint64_t n_rts_sent, n_rts_recvd, n_cts_sent, n_cts_recvd, n_fin_sent, n_fin_recvd;
     uint64_t n_data_sent, n_data_recvd;         /* fragments */
     uint64_t n_rma, rma_bytes, n_rma_fallbacks; /* fetches by this process */
+    uint64_t n_piecewise, n_pieces;             /* ... of messages that are not one run */
     struct fathom_level exposed_bytes;
     uint64_t rndv_ns, n_rndv_done; /* RTS to completion, at the sender */
     uint64_t rndv_latency[FM_HIST_BINS];
@@ -66,7 +67,7 @@ struct fm_p2p_words {
     /* Control variables. */
     uint64_t eager_limit, short_limit, unexpected_limit, sender_limit, rts_window, fragment_len,
         pipeline_depth;
-    uint64_t rma_min, rma_chunk, rma_depth;
+    uint64_t rma_min, rma_chunk, rma_depth, piece_min, piece_rma_min;
     /* Events. */
     uint64_t on_eager, on_rts, on_data_start, on_data_done, on_flow, on_peer, on_peer_failed;
 };

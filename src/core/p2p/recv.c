@@ -141,7 +141,7 @@ void fm_recv_done(struct fm_channel *ch, struct fm_recv_req *r)
 
 void fm_recv_fail(struct fm_channel *ch, struct fm_recv_req *r, int klass, const char *why)
 {
-    if (fm_rndv_abort(ch, r)) {
+    if (fm_fetch_abort(ch, r)) {
         return; /* memory is still being written to: its last transfer ends the request */
     }
     leave(ch, r);
@@ -295,9 +295,11 @@ int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_u
     }
     fm_recv_matched(r, source, u->u.key.tag, (MPI_Count)u->len);
     if (u->kind == FM_WIRE_RTS) {
-        struct fm_rts rts = {u->len, u->sreq, u->key, u->has_key};
+        struct fm_pack_run runs[FM_PACK_RUNS_MAX];
+        struct fm_rts rts = {u->len, u->sreq, u->key, u->has_key, u->n_runs, runs};
 
         r->peer = &ch->peers[u->proc];
+        fm_unexp_read(u, runs, u->n_runs * sizeof(runs[0]));
         fm_unexp_free(ch, u);
         fm_rndv_receive(ch, r, &rts);
         return 0;

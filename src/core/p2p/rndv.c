@@ -3,7 +3,7 @@
  * The rendezvous protocol: the sender asks (RTS), and the data moves when the receive is known.
  *
  *     sender                     receiver
- *     RTS with key  ------------> matched; both buffers are one run: gets the data by RMA
+ *     RTS with key  ------------> matched; gets the data by RMA (fetch.c)
  *     complete      <------------ FIN
  *
  *     RTS           ------------> matched
@@ -11,38 +11,15 @@
  *     DATA, DATA... ------------> placed (unpacked) as they come, straight from the transport
  *     complete when the last fragment has left
  *
- * A fetch that the transport refuses falls back to the second way, for this peer from then on.
+ * The first way is for data that lies in one run or in few large pieces on both sides; the sender
+ * then describes its own in the RTS. A fetch that the transport refuses falls back to the second
+ * way, for this peer from then on.
  */
 #include "core/p2p/engine.h"
 
-#define FETCH_DEPTH_MAX 8
-
-/* One piece of a message that is fetched. */
-struct piece {
-    struct fm_rma rma;
-    struct fm_fetch *fetch;
-    bool is_flying;
-};
-
-/* A message that is fetched, by several transfers at a time. Waits in the peer's bulk queue while
-   there is a piece to start and a place for it. */
-struct fm_fetch {
-    struct fm_out out;
-    struct fm_channel *ch;
-    struct fm_recv_req *r;
-    struct fm_rkey key;
-    struct fm_mem mem; /* registration of the buffer */
-    bool has_mem;
-    bool is_aborted;
-    bool is_starting; /* inside rma(): done() must not end the fetch */
-    int status;       /* first failure of a piece */
-    int n_flying;
-    int depth;
-    size_t at; /* bytes whose transfer was started */
-    struct piece pieces[FETCH_DEPTH_MAX];
-};
-
-_Static_assert(sizeof(struct fm_fetch) <= FM_FETCH_LEN, "fits the pool");
+/* Unanswered RTS to one receiver up to which they may have a layout: those that nobody waits for
+   stay small. */
+#define LAYOUT_WINDOW 64
 
 /* ---- the sender ---- */
 
@@ -51,32 +28,72 @@ static bool rndv_fits(const struct fm_peer *peer, const struct fm_send_req *s)
     return true; /* whatever its length and layout */
 }
 
-static bool may_be_fetched(const struct fm_channel *ch, const struct fm_send_req *s)
+/* What an RTS offers. */
+struct offer {
+    MPI_Count first; /* the memory, from the beginning of the buffer */
+    MPI_Count len;
+    int n_runs; /* of the layout; 0: the data is all of the memory */
+    struct fm_pack_run runs[FM_PACK_RUNS_MAX];
+};
+
+/* Few large pieces, not too far apart where the gaps must be exposed with them. */
+static bool describe(const struct fm_channel *ch, const struct fm_send_req *s, struct offer *o)
 {
-    return s->peer->ep->tp->has_rma && s->msg.dtype->is_contig &&
-           (uint64_t)s->len >= ch->words->rma_min && s->len > 0;
+    const struct fm_transport *tp = s->peer->ep->tp;
+    const struct fm_dtype *t = s->msg.dtype;
+    MPI_Count end;
+
+    if (s->peer->n_rts >= LAYOUT_WINDOW ||
+        !fm_fetch_pays(ch, tp, s->len, fm_pack_n_pieces(s->msg.count, t))) {
+        return false;
+    }
+    o->n_runs = fm_pack_describe(s->msg.count, t, FM_PACK_RUNS_MAX, o->runs, &o->first, &end);
+    o->len = end - o->first;
+    for (int k = 0; k < o->n_runs; k++) {
+        o->runs[k].off -= o->first;
+    }
+    return o->n_runs > 0 && (!tp->needs_expose || o->len / 4 <= s->len);
 }
 
-/* A key for the receiver to fetch the data with. Without one it will ask for fragments. */
-static void offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire_rts *h)
+static bool may_be_fetched(const struct fm_channel *ch, const struct fm_send_req *s,
+                           struct offer *o)
 {
-    char *addr = (char *)s->msg.buf + s->msg.dtype->true_lb;
-    struct fm_transport *tp = s->peer->ep->tp;
-
-    if (!may_be_fetched(ch, s)) {
-        return;
+    if (!s->peer->ep->tp->has_rma || (uint64_t)s->len < ch->words->rma_min || s->len == 0) {
+        return false;
     }
+    if (!s->msg.dtype->is_contig) {
+        return describe(ch, s, o);
+    }
+    o->first = s->msg.dtype->true_lb;
+    o->len = s->len;
+    o->n_runs = 0;
+    return true;
+}
+
+/* A key for the receiver to fetch the data with. Without one it will ask for fragments. Returns the
+   bytes of o->runs that go with it. */
+static size_t offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire_rts *h,
+                    struct offer *o)
+{
+    struct fm_transport *tp = s->peer->ep->tp;
+    char *addr;
+
+    if (!may_be_fetched(ch, s, o)) {
+        return 0;
+    }
+    addr = (char *)((uintptr_t)s->msg.buf + (uintptr_t)o->first);
     if (tp->needs_expose) {
-        if (tp->ops->expose(tp, addr, (size_t)s->len, &s->mem) != 0) {
-            return;
+        if (tp->ops->expose(tp, addr, (size_t)o->len, &s->mem) != 0) {
+            return 0;
         }
         s->is_exposed = true;
-        FM_STAT(fathom_level_add(&ch->words->exposed_bytes, s->len));
+        FM_STAT(fathom_level_add(&ch->words->exposed_bytes, (int64_t)s->mem.len));
         h->key = s->mem.rkey;
     } else {
         h->key.addr = (uintptr_t)addr;
     }
     h->base.head.flags |= FM_WIRE_HAS_KEY;
+    return (size_t)o->n_runs * sizeof(o->runs[0]);
 }
 
 /* Let go of what start() took; the send may end after that. */
@@ -87,7 +104,7 @@ static void rndv_abort(struct fm_channel *ch, struct fm_send_req *s)
 
         tp->ops->unexpose(tp, &s->mem);
         s->is_exposed = false;
-        FM_STAT(fathom_level_add(&ch->words->exposed_bytes, -s->len));
+        FM_STAT(fathom_level_add(&ch->words->exposed_bytes, -(int64_t)s->mem.len));
     }
     if (s->is_counted) {
         s->is_counted = false;
@@ -136,6 +153,8 @@ static int rndv_start(struct fm_channel *ch, struct fm_send_req *s)
     struct fm_peer *peer = s->peer;
     uint64_t window = ch->words->rts_window;
     struct fm_wire_rts h = {.len = (uint64_t)s->len};
+    struct offer o;
+    size_t layout_len;
     int rc;
 
     if (FM_UNLIKELY(peer->n_rts >= window && peer->rts_extra == 0)) {
@@ -146,11 +165,11 @@ static int rndv_start(struct fm_channel *ch, struct fm_send_req *s)
     if (FM_UNLIKELY(!s->id)) {
         return fm_fail(-FM_E_NOMEM, "no memory to name a request");
     }
-    offer(ch, s, &h);
+    layout_len = offer(ch, s, &h, &o);
     if (peer->n_rts + 1 >= window && peer->rts_extra <= (peer->n_rts >= window ? 1u : 0u)) {
         h.base.head.flags |= FM_WIRE_LAST;
     }
-    rc = fm_ep_send(peer->ep, &h, sizeof(h), NULL, 0);
+    rc = fm_ep_send(peer->ep, &h, sizeof(h), o.runs, layout_len);
     if (FM_UNLIKELY(rc != 0)) {
         FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
         rndv_abort(ch, s);
@@ -266,15 +285,13 @@ static void finish_recv(struct fm_channel *ch, struct fm_recv_req *r)
     fm_recv_done(ch, r);
 }
 
-/* The sender may have its buffer back. */
-static void answer_fin(struct fm_channel *ch, struct fm_recv_req *r)
+void fm_rndv_fetched(struct fm_channel *ch, struct fm_recv_req *r)
 {
     fm_recv_synced(ch, r->peer->proc, r->sreq);
     finish_recv(ch, r);
 }
 
-/* Ask for fragments. */
-static void ask(struct fm_channel *ch, struct fm_recv_req *r)
+void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r)
 {
     struct fm_wire_reply h = {.sreq = r->sreq, .at = (uint64_t)r->want};
 
@@ -307,165 +324,6 @@ int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_w
     return 0;
 }
 
-/* ---- fetching ---- */
-
-static bool can_fetch(const struct fm_recv_req *r, const struct fm_rts *rts)
-{
-    return rts->has_key && r->peer->ep->tp->has_rma && !r->peer->no_rma && r->msg.dtype->is_contig;
-}
-
-static void free_fetch(struct fm_fetch *f)
-{
-    if (f->has_mem) {
-        struct fm_transport *tp = f->r->peer->ep->tp;
-
-        tp->ops->unexpose(tp, &f->mem);
-    }
-    fm_peer_unwait(f->ch, f->r->peer, &f->out);
-    f->r->fetch = NULL;
-    fm_pool_put(&f->ch->fetches, f);
-}
-
-/* Nothing flies, and nothing more is to be started. */
-static void finish_fetch(struct fm_fetch *f)
-{
-    struct fm_channel *ch = f->ch;
-    struct fm_recv_req *r = f->r;
-    int status = f->status;
-    bool is_aborted = f->is_aborted || r->peer->is_gone || status == -FM_E_PEER;
-
-    free_fetch(f);
-    if (is_aborted) {
-        char why[320];
-
-        snprintf(why, sizeof(why), "process %d is gone: %s", r->peer->proc, fm_peer_why(r->peer));
-        fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
-    } else if (status != 0) {
-        FM_STAT(ch->words->n_rma_fallbacks++);
-        r->peer->no_rma = true;
-        ask(ch, r);
-    } else {
-        answer_fin(ch, r);
-    }
-}
-
-static bool is_over(const struct fm_fetch *f)
-{
-    bool all = f->at == (size_t)f->r->want || f->status != 0 || f->is_aborted;
-
-    return all && f->n_flying == 0 && !f->is_starting;
-}
-
-static void piece_done(struct fm_rma *rma, int status)
-{
-    struct piece *p = fm_container_of(rma, struct piece, rma);
-    struct fm_fetch *f = p->fetch;
-    bool is_waiting = f->out.link.next && !fm_list_is_empty(&f->out.link);
-
-    p->is_flying = false;
-    f->n_flying--;
-    if (status != 0 && f->status == 0) {
-        f->status = status;
-    }
-    if (is_over(f)) {
-        finish_fetch(f);
-    } else if (!is_waiting && !f->is_starting && f->status == 0 && !f->is_aborted &&
-               f->at < (size_t)f->r->want) {
-        fm_peer_wait(f->ch, f->r->peer, &f->out, FM_QUEUE_BULK);
-    }
-}
-
-static struct piece *free_piece(struct fm_fetch *f)
-{
-    for (int k = 0; k < f->depth; k++) {
-        if (!f->pieces[k].is_flying) {
-            return &f->pieces[k];
-        }
-    }
-    return NULL;
-}
-
-/* Start the next piece. */
-static int fetch_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
-{
-    struct fm_fetch *f = fm_container_of(out, struct fm_fetch, out);
-    struct piece *p = free_piece(f);
-    size_t left = (size_t)f->r->want - f->at;
-    int rc;
-
-    p->fetch = f;
-    p->is_flying = true;
-    p->rma = (struct fm_rma){.op = FM_RMA_GET,
-                             .local = (char *)f->r->msg.buf + f->r->msg.dtype->true_lb + f->at,
-                             .len = left < ch->words->rma_chunk ? left : ch->words->rma_chunk,
-                             .remote = f->key,
-                             .remote_at = f->at,
-                             .mem = f->has_mem ? &f->mem : NULL,
-                             .done = piece_done};
-    f->n_flying++;
-    f->is_starting = true;
-    rc = peer->ep->ops->rma(peer->ep, &p->rma);
-    f->is_starting = false;
-    if (rc != 0) {
-        p->is_flying = false;
-        f->n_flying--;
-        FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
-        if (rc == FM_AGAIN) {
-            return rc;
-        }
-        f->status = f->status ? f->status : rc;
-    } else {
-        FM_STAT(ch->words->n_rma++);
-        FM_STAT(ch->words->rma_bytes += p->rma.len);
-        f->at += p->rma.len;
-    }
-    if (is_over(f)) {
-        finish_fetch(f);
-    } else if (f->status != 0 || f->at == (size_t)f->r->want || !free_piece(f)) {
-        fm_peer_unwait(ch, peer, out);
-    }
-    return 0;
-}
-
-static void fetch_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
-{
-    struct fm_fetch *f = fm_container_of(out, struct fm_fetch, out);
-
-    f->is_aborted = true;
-    fm_peer_unwait(ch, peer, out);
-    if (is_over(f)) {
-        finish_fetch(f);
-    }
-}
-
-static void start_fetch(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts)
-{
-    struct fm_transport *tp = r->peer->ep->tp;
-    struct fm_fetch *f = fm_pool_get(&ch->fetches);
-
-    if (!f) {
-        ask(ch, r);
-        return;
-    }
-    memset(f, 0, sizeof(*f));
-    f->out = (struct fm_out){.emit = fetch_emit, .abort = fetch_abort};
-    f->ch = ch;
-    f->r = r;
-    f->key = rts->key;
-    f->depth =
-        (int)ch->words->rma_depth < FETCH_DEPTH_MAX ? (int)ch->words->rma_depth : FETCH_DEPTH_MAX;
-    r->fetch = f;
-    if (tp->wants_local_mem) {
-        f->has_mem = tp->ops->expose(tp, (char *)r->msg.buf + r->msg.dtype->true_lb,
-                                     (size_t)r->want, &f->mem) == 0;
-    }
-    fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_BULK);
-    if (FM_UNLIKELY(ch->words->on_data_start)) {
-        fm_p2p_emit(ch, FM_EV_DATA_START, r->peer->proc, fm_msg_context(&r->msg), r->req.status.tag,
-                    (uint64_t)r->want);
-    }
-}
-
 int fm_rndv_receive(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts)
 {
     struct fm_peer *peer;
@@ -480,29 +338,11 @@ int fm_rndv_receive(struct fm_channel *ch, struct fm_recv_req *r, const struct f
         return rc;
     }
     if (r->want == 0) {
-        answer_fin(ch, r);
-    } else if (can_fetch(r, rts)) {
-        start_fetch(ch, r, rts);
-    } else {
-        ask(ch, r);
+        fm_rndv_fetched(ch, r);
+    } else if (!fm_fetch_start(ch, r, rts)) {
+        fm_rndv_ask(ch, r);
     }
     return 0;
-}
-
-bool fm_rndv_abort(struct fm_channel *ch, struct fm_recv_req *r)
-{
-    struct fm_fetch *f = r->fetch;
-
-    if (!f) {
-        return false;
-    }
-    f->is_aborted = true;
-    fm_peer_unwait(ch, r->peer, &f->out);
-    if (f->n_flying > 0 || f->is_starting) {
-        return true;
-    }
-    free_fetch(f);
-    return false;
 }
 
 const struct fm_proto fm_rndv = {

@@ -5,7 +5,7 @@
  *
  *     EAGER       base | payload                        data travels with the header
  *     EAGER_SYNC  base | sreq | payload                 ... and the receiver answers FIN on match
- *     RTS         base | len | sreq | key               "may I send?", data waits at the sender
+ *     RTS         base | len | sreq | key | runs...     "may I send?", data waits at the sender
  *     CTS         reply: sreq, rreq, want               "send me `want` bytes as DATA for rreq"
  *     DATA        reply: rreq, at | payload             one fragment
  *     FIN         reply: sreq                           the data has been fetched, or was matched
@@ -23,7 +23,7 @@
 
 #include "transport/transport.h"
 
-#define FM_WIRE_VERSION 1
+#define FM_WIRE_VERSION 2
 
 enum fm_wire_kind {
     FM_WIRE_EAGER = 1,
@@ -39,7 +39,8 @@ enum fm_wire_kind {
 };
 
 enum fm_wire_flag {
-    FM_WIRE_HAS_KEY = 1, /* RTS: the data may be fetched with `key` */
+    FM_WIRE_HAS_KEY = 1, /* RTS: the data may be fetched with `key`; where there are runs (struct
+                            fm_pack_run), they say where in that memory it lies */
     FM_WIRE_LAST = 2,    /* RTS: the sender may send no further one until it gets CREDIT.more */
     FM_WIRE_YES = 4,     /* CANCELLED: it was taken back */
 };

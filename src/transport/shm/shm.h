@@ -37,8 +37,9 @@
 #include <sys/types.h>
 
 #define FM_SHM_MAGIC   UINT64_C(0x31474d534853464d)
-#define FM_SHM_VERSION 1
+#define FM_SHM_VERSION 2
 #define FM_SHM_COPIES  8   /* transfers that a process may have in progress at one time */
+#define FM_SHM_PIECES  128 /* of one transfer, at most */
 #define FM_SHM_BOXES   256 /* most fast boxes of a process */
 
 /* Words of the room; rows in shm_open.c. */
@@ -87,8 +88,10 @@ struct fm_shm_copy {
     _Atomic uint32_t
         n_lost; /* chunk + 1 that the helper claimed and could not copy; it then ends */
     uint64_t initiator_addr, target_addr, len, chunk;
-    uint32_t op;    /* enum fm_rma_op, as the initiator sees it */
-    int32_t target; /* process index of the helper */
+    uint32_t op;          /* enum fm_rma_op, as the initiator sees it */
+    int32_t target;       /* process index of the helper */
+    uint64_t pieces_addr; /* of n_pieces entries in the initiator's memory; 0: one run */
+    uint32_t n_pieces;
 } FM_ALIGNED(FM_CACHE_LINE);
 
 /* The beginning of a segment. */
@@ -151,6 +154,9 @@ struct fm_shm_job {
 struct fm_shm_help {
     struct fm_shm_ep *ep; /* NULL: free */
     uint32_t slot, generation;
+    bool has_pieces; /* they were read from the initiator */
+    uint32_t n_pieces;
+    struct fm_rma_piece pieces[FM_SHM_PIECES];
 };
 
 struct fm_shm_transport {

@@ -8,6 +8,9 @@
  * asked to help. Who helps is left to the moment: both sides claim the next chunk from a ticket in
  * the initiator's segment, so a peer that comes late or never costs nothing.
  *
+ * A transfer may consist of pieces at many places on both sides; chunks are cut by bytes all the
+ * same. The helper reads the initiator's list of pieces the way it reads anything there.
+ *
  * What a peer says in a request for help is used only as arguments of these system calls, which the
  * kernel checks.
  */
@@ -34,32 +37,81 @@ struct plea {
     uint32_t generation;
 };
 
+/* Both sides of a transfer, as the initiator names them. */
+struct sides {
+    uint64_t initiator, target;        /* addresses of the first byte of each */
+    const struct fm_rma_piece *pieces; /* then `initiator` is 0 */
+    uint32_t n_pieces;                 /* 0: one run */
+    bool is_target;                    /* this process is the target */
+};
+
+struct vectors {
+    struct iovec initiator[FM_SHM_PIECES], target[FM_SHM_PIECES];
+    unsigned long n;
+};
+
+static void *address(uint64_t a)
+{
+    return (void *)(uintptr_t)a; // NOLINT
+}
+
+/* Where the bytes [at, at + len) of the transfer lie. */
+static void find(const struct sides *s, uint64_t at, size_t len, struct vectors *out)
+{
+    out->n = 0;
+    if (s->n_pieces == 0) {
+        out->initiator[0] = (struct iovec){address(s->initiator + at), len};
+        out->target[0] = (struct iovec){address(s->target + at), len};
+        out->n = 1;
+        return;
+    }
+    for (uint32_t k = 0; k < s->n_pieces && len; k++) {
+        const struct fm_rma_piece *p = &s->pieces[k];
+        size_t n = p->len - at < len ? p->len - at : len;
+
+        if (at >= p->len) {
+            at -= p->len;
+            continue;
+        }
+        out->initiator[out->n] = (struct iovec){(char *)p->local + at, n};
+        out->target[out->n++] = (struct iovec){address(s->target + p->remote_at + at), n};
+        at = 0;
+        len -= n;
+    }
+}
+
+FM_COLD static int refused(const struct fm_shm_ep *ep, bool is_read, int error)
+{
+    return fm_fail(error == ESRCH    ? -FM_E_PEER
+                   : error == EFAULT ? -FM_E_PROTO
+                                     : -FM_E_SYSTEM,
+                   "single copy %s process %d: %s", is_read ? "from" : "to", ep->ep.peer,
+                   strerror(error));
+}
+
 /*
- * Move len bytes between `here` and `there` in the process of the endpoint. 0 or a failure; part of
- * the bytes may have moved then.
+ * Move the bytes [at, at + len) of a transfer with the process of the endpoint. 0 or a failure;
+ * part of the bytes may have moved then.
  */
-static int copy(struct fm_shm_ep *ep, bool is_read, void *here, uint64_t there, size_t len)
+static int copy(struct fm_shm_ep *ep, bool is_read, const struct sides *s, uint64_t at, size_t len)
 {
     struct fm_shm_transport *t = (struct fm_shm_transport *)ep->ep.tp;
     pid_t pid = ep->address.pid;
+    struct vectors v;
 
     while (len) {
-        struct iovec l = {here, len}, r = {(void *)(uintptr_t)there, len}; // NOLINT
-        ssize_t n = is_read ? process_vm_readv(pid, &l, 1, &r, 1, 0)
-                            : process_vm_writev(pid, &l, 1, &r, 1, 0);
+        struct iovec *here = s->is_target ? v.target : v.initiator;
+        struct iovec *there = s->is_target ? v.initiator : v.target;
+        ssize_t n;
 
+        find(s, at, len, &v);
+        n = is_read ? process_vm_readv(pid, here, v.n, there, v.n, 0)
+                    : process_vm_writev(pid, here, v.n, there, v.n, 0);
         FM_STAT(t->words->n_cma++);
         if (n <= 0) {
-            int error = n ? errno : EFAULT;
-
-            return fm_fail(error == ESRCH    ? -FM_E_PEER
-                           : error == EFAULT ? -FM_E_PROTO
-                                             : -FM_E_SYSTEM,
-                           "single copy %s process %d: %s", is_read ? "from" : "to", ep->ep.peer,
-                           strerror(error));
+            return refused(ep, is_read, n ? errno : EFAULT);
         }
-        here = (char *)here + n;
-        there += (uint64_t)n;
+        at += (uint64_t)n;
         len -= (size_t)n;
         FM_STAT(t->words->n_cma_bytes += (uint64_t)n);
     }
@@ -128,12 +180,21 @@ static size_t chunk_len(const struct fm_shm_copy *c, uint64_t k)
 
 /* ---- The initiator -------------------------------------------------------------------------- */
 
+static struct sides sides_of(const struct fm_rma *rma)
+{
+    if (rma->n_pieces) {
+        return (struct sides){
+            .target = rma->remote.addr, .pieces = rma->pieces, .n_pieces = rma->n_pieces};
+    }
+    return (struct sides){.initiator = (uintptr_t)rma->local,
+                          .target = rma->remote.addr + rma->remote_at};
+}
+
 static int copy_own(struct fm_shm_job *job, struct fm_shm_copy *c, uint64_t k)
 {
-    uint64_t at = k * c->chunk;
+    struct sides s = sides_of(job->rma);
 
-    return copy(job->ep, c->op == FM_RMA_GET, (char *)job->rma->local + at, c->target_addr + at,
-                chunk_len(c, k));
+    return copy(job->ep, c->op == FM_RMA_GET, &s, k * c->chunk, chunk_len(c, k));
 }
 
 static void end(struct fm_shm_transport *t, struct fm_shm_job *job)
@@ -218,6 +279,7 @@ static size_t shared_chunk(const struct fm_shm_transport *t, size_t len)
 /* The start of a transfer that goes on in poll(). */
 static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma *rma, size_t chunk)
 {
+    struct sides s = sides_of(rma);
     struct fm_shm_job *job = NULL;
     struct fm_shm_copy *c;
     unsigned slot;
@@ -237,8 +299,10 @@ static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma
     *job = (struct fm_shm_job){.rma = rma, .ep = ep, .generation = t->generation};
     c->op = rma->op;
     c->target = ep->ep.peer;
-    c->initiator_addr = (uintptr_t)rma->local;
-    c->target_addr = rma->remote.addr + rma->remote_at;
+    c->initiator_addr = s.initiator;
+    c->target_addr = s.target;
+    c->pieces_addr = (uintptr_t)s.pieces;
+    c->n_pieces = s.n_pieces;
     c->len = rma->len;
     c->chunk = chunk;
     atomic_store_explicit(&c->n_helped, 0, memory_order_relaxed);
@@ -256,7 +320,7 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
 {
     struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
     struct fm_shm_transport *t = (struct fm_shm_transport *)fep->tp;
-    uint64_t there = rma->remote.addr + rma->remote_at;
+    struct sides s = sides_of(rma);
     int rc;
 
     if (fep->no_rma) {
@@ -272,7 +336,7 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
     if (rma->len > 8 * t->chunk) { /* let messages flow from time to time */
         return start(t, ep, rma, 8 * t->chunk);
     }
-    rc = copy(ep, rma->op == FM_RMA_GET, rma->local, there, rma->len);
+    rc = copy(ep, rma->op == FM_RMA_GET, &s, 0, rma->len);
     FM_STAT(t->words->n_cma_transfers++);
     rma->done(rma, rc);
     return 0;
@@ -297,11 +361,52 @@ void fm_shm_copy_asked(struct fm_shm_transport *t, const void *data, size_t len)
     }
     for (unsigned k = 0; k < FM_SHM_COPIES; k++) {
         if (!t->helps[k].ep) {
-            t->helps[k] = (struct fm_shm_help){ep, p.slot, p.generation};
+            t->helps[k].ep = ep;
+            t->helps[k].slot = p.slot;
+            t->helps[k].generation = p.generation;
+            t->helps[k].has_pieces = false;
             t->n_helps++;
             return;
         }
     }
+}
+
+/* The initiator's list of pieces, which stays while one of its chunks is claimed here. Read once:
+   what comes after the first chunk is not looked at. */
+static int read_pieces(struct fm_shm_help *h, const struct fm_shm_copy *c)
+{
+    struct sides s = {.initiator = (uintptr_t)h->pieces, .target = c->pieces_addr};
+    uint32_t n = c->n_pieces;
+    int rc = 0;
+
+    if (!h->has_pieces) {
+        rc = n > FM_SHM_PIECES ? -FM_E_PROTO
+                               : copy(h->ep, true, &s, 0, n * sizeof(struct fm_rma_piece));
+        h->n_pieces = n;
+        h->has_pieces = rc == 0;
+    }
+    return rc;
+}
+
+/* Copy chunk k of a transfer of the peer's. */
+static int help_with(struct fm_shm_transport *t, struct fm_shm_help *h, struct fm_shm_copy *c,
+                     uint64_t k)
+{
+    struct sides s = {.initiator = c->initiator_addr,
+                      .target = c->target_addr,
+                      .pieces = h->pieces,
+                      .is_target = true};
+    int rc;
+
+    /* A transfer that has nothing to do with this process (a plea that lay here for 2^24 others) is
+       not touched. */
+    if (c->target != t->self) {
+        return -FM_E_PROTO;
+    }
+    rc = read_pieces(h, c);
+    s.n_pieces = h->n_pieces;
+    /* Seen from here a GET of the initiator is a write. */
+    return rc ? rc : copy(h->ep, c->op != FM_RMA_GET, &s, k * c->chunk, chunk_len(c, k));
 }
 
 /* One chunk for a peer. 1, or 0 when there is none left. */
@@ -309,19 +414,13 @@ static int help(struct fm_shm_transport *t, struct fm_shm_help *h)
 {
     struct fm_shm_copy *c = &h->ep->header->copies[h->slot];
     int64_t k = claim(c, h->generation);
-    uint64_t at;
 
     if (k < 0) {
         h->ep = NULL;
         t->n_helps--;
         return 0;
     }
-    at = (uint64_t)k * c->chunk;
-    /* Seen from here a GET of the initiator is a write. A transfer that has nothing to do with this
-       process (a plea that lay here for 2^24 others) is not touched. */
-    if (c->target != t->self ||
-        copy(h->ep, c->op != FM_RMA_GET, (char *)(uintptr_t)c->target_addr + at, // NOLINT
-             c->initiator_addr + at, chunk_len(c, (uint64_t)k)) < 0) {
+    if (help_with(t, h, c, (uint64_t)k) < 0) {
         atomic_store_explicit(&c->n_lost, (uint32_t)k + 1, memory_order_release);
         h->ep = NULL;
         t->n_helps--;

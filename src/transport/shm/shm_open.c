@@ -565,6 +565,7 @@ int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_tra
                                   .max_send = t->geometry.max_send,
                                   .best_inline = FM_SHM_INLINE,
                                   .has_rma = true,
+                                  .max_pieces = FM_SHM_PIECES,
                                   .needs_expose = false};
     t->tp.sink.enough = args->sink.enough ? args->sink.enough : &never_enough;
     rc = fm_transport_check(&t->tp);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random types (nesting 6) against a byte-wise model: packed and unpacked by each rank, and sent to
- * the next rank, which receives them as another random type of the same signature.
+ * the next rank, which receives them as another random type of the same signature. Where the
+ * library has control variables for that, they are sent again with no message short enough for
+ * the eager protocol, and every piece long enough to be fetched from where it lies.
  */
 #include "../../support/type_model.h"
 #include "../check.h"
@@ -270,9 +272,21 @@ static void check_send(uint64_t seed, int rank, int size)
     tm_free(other);
 }
 
+static void set(const char *variable, unsigned long long value)
+{
+    MPI_T_cvar_handle handle;
+    int index, count;
+
+    if (MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS) {
+        OK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+        OK(MPI_T_cvar_write(handle, &value));
+        OK(MPI_T_cvar_handle_free(&handle));
+    }
+}
+
 int main(int argc, char **argv)
 {
-    int rank, size;
+    int rank, size, provided;
 
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
@@ -288,6 +302,15 @@ int main(int argc, char **argv)
         OK(MPI_Type_free(&t));
         tm_free(m);
     }
+    for (uint64_t seed = 1; seed <= N_SENT; seed++) {
+        check_send(seed, rank, size);
+    }
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    set("p2p_eager_limit", 0);
+    set("p2p_short_limit", 0);
+    set("p2p_piece_min", 1);
+    set("p2p_piece_rma_min", 1);
+    OK(MPI_T_finalize());
     for (uint64_t seed = 1; seed <= N_SENT; seed++) {
         check_send(seed, rank, size);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random types against the model: sizes, extents, packing whole and at random split points. */
 #include "core/dtype/dtype_make.h"
-#include "core/dtype/pack.h"
+#include "core/dtype/pack_runs.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -171,6 +171,37 @@ static void check_in(struct tm_rng *r, const struct tm_type *m, struct fm_dtype 
     free(want);
 }
 
+/* What its description says of the buffer is where its bytes lie. */
+static void check_described(struct tm_rng *r, const struct fm_dtype *t, int count)
+{
+    static struct fm_pack_layout layout;
+    struct fm_pack_run runs[FM_PACK_RUNS_MAX];
+    int max = (int)tm_range(r, 1, FM_PACK_RUNS_MAX);
+    MPI_Count first = 0, end = 0, len = count * t->size, lowest = INT64_MAX, highest = INT64_MIN;
+    int n = fm_pack_describe(count, t, max, runs, &first, &end);
+    struct fm_pack p;
+
+    expect(n <= max);
+    expect(n > 0 || len == 0 || fm_pack_n_pieces(count, t) > max);
+    if (n == 0) {
+        return;
+    }
+    expect(fm_pack_layout_begin(&layout, NULL, runs, n, len));
+    fm_pack_begin(&p, NULL, count, t);
+    for (MPI_Count at = 0; at < len; at++) {
+        void *a = NULL, *b = NULL;
+
+        if (tm_range(r, 0, 3) == 0) { /* stay in step, or find the place anew */
+            fm_pack_seek(&layout.pack, at);
+        }
+        expect(fm_pack_piece(&p, 1, &a) == 1 && fm_pack_piece(&layout.pack, 1, &b) == 1);
+        expect(a == b);
+        lowest = (intptr_t)a < lowest ? (intptr_t)a : lowest;
+        highest = (intptr_t)a > highest ? (intptr_t)a : highest;
+    }
+    expect(lowest == first && highest + 1 == end);
+}
+
 static void check_one(uint64_t seed)
 {
     struct tm_rng r = {.state = seed * 0x9e3779b97f4a7c15ull + 1};
@@ -199,6 +230,7 @@ static void check_one(uint64_t seed)
     fill(&r, buf, room);
     tm_pack(m, count, buf - lo, want);
     check_out(&r, t, count, buf - lo, want, len);
+    check_described(&r, t, count);
     if (!tm_overlaps(m, count)) {
         check_in(&r, m, t, count, room, -lo);
     }

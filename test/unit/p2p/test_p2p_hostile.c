@@ -105,7 +105,11 @@ START_TEST(lies_are_found_out)
     struct fm_wire_head head = {.version = FM_WIRE_VERSION, .proc = 1};
     char c;
 
-    for (int lie = 0; lie < 9; lie++) {
+    for (int lie = 0; lie < 11; lie++) {
+        struct {
+            struct fm_wire_rts rts;
+            struct fm_pack_run runs[FM_PACK_RUNS_MAX + 1];
+        } long_one;
         struct fm_wire_rts rts = {.base = {.head = head, .context = NET_CONTEXT, .source = 1}};
         struct fm_wire_reply reply = {.head = head};
         struct fm_request *r;
@@ -147,6 +151,12 @@ START_TEST(lies_are_found_out)
             reply.head.kind = 200;
             inject(&reply, sizeof(reply));
             break;
+        case 8:
+        case 9: /* half a run; more runs than there may be */
+            memset(&long_one, 0, sizeof(long_one));
+            long_one.rts = rts;
+            inject(&long_one, lie == 8 ? sizeof(rts) + 24 : sizeof(long_one));
+            break;
         default:
             inject(&reply, 13);
             break;
@@ -158,6 +168,45 @@ START_TEST(lies_are_found_out)
         net_end(net_isend(2, &c, 1, 0, 0, FM_SEND_STANDARD), NULL);
         ck_assert_int_eq(net_end(r, NULL), MPI_SUCCESS);
         net_stop_broken();
+    }
+}
+END_TEST
+
+/* Layouts that make no sense are not walked: the data is asked for instead. */
+START_TEST(senseless_layouts_are_not_used)
+{
+    static const struct fm_pack_run runs[] = {
+        {.len = 100, .n0 = -1, .n1 = -1},
+        {.len = 0, .n0 = 1, .n1 = 1},
+        {.len = 99, .n0 = 1, .n1 = 1},
+        {.len = 50, .n0 = 2, .s0 = INT64_MIN, .n1 = 1, .off = -1},
+        {.len = 50, .n0 = 2, .s0 = INT64_MAX, .n1 = 1, .off = 1},
+        {.len = 25, .n0 = 2, .s0 = INT64_MAX, .n1 = 2, .s1 = INT64_MAX},
+        {.len = INT64_MAX, .n0 = 2, .n1 = 1},
+        {.len = 100, .n0 = INT64_MAX, .n1 = INT64_MAX},
+    };
+
+    for (int k = 0; k < (int)FM_ARRAY_LEN(runs) * 2; k++) {
+        struct {
+            struct fm_wire_rts rts;
+            struct fm_pack_run run;
+        } m = {.run = runs[k / 2]};
+        struct fm_request *r = NULL;
+
+        net_start(2, NULL);
+        m.rts = (struct fm_wire_rts){
+            .base = {.context = NET_CONTEXT, .source = 1}, .len = 100, .sreq = 7};
+        m.rts.base.head = (struct fm_wire_head){
+            .kind = FM_WIRE_RTS, .version = FM_WIRE_VERSION, .flags = FM_WIRE_HAS_KEY, .proc = 1};
+        if (k % 2) { /* expected */
+            r = net_irecv(0, in_buf[0], 100, 1, 0);
+        }
+        inject(&m, sizeof(m));
+        r = r ? r : net_irecv(0, in_buf[0], 100, 1, 0);
+        ck_assert_uint_eq(net.ch[0]->words->n_cts_sent, 1);
+        ck_assert_uint_eq(net.ch[0]->words->n_rma, 0);
+        fm_request_unref(r);
+        net_stop_forgetful();
     }
 }
 END_TEST
@@ -243,6 +292,7 @@ int main(void)
     tcase_add_test(tc, what_waits_for_a_dead_peer_ends);
     tcase_add_test(tc, the_process_manager_knows_of_a_death);
     tcase_add_test(tc, lies_are_found_out);
+    tcase_add_test(tc, senseless_layouts_are_not_used);
     tcase_add_test(tc, random_bytes_do_no_harm);
     tcase_add_test(tc, the_transport_fails_while_sending);
     suite_add_tcase(suite, tc);

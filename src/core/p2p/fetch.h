@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fetching the data of a rendezvous message by transfers of memory; for the files of this room. */
+#pragma once
+
+#include "core/dtype/pack_runs.h"
+#include "transport/transport.h"
+
+struct fm_channel;
+struct fm_recv_req;
+
+/* An RTS as the receiver knows it. */
+struct fm_rts {
+    uint64_t len;
+    uint64_t sreq;
+    struct fm_rkey key;
+    bool has_key;
+    int n_runs; /* of the data within what the key opens; 0: it is all of that */
+    const struct fm_pack_run *runs;
+};
+
+/* Are `len` bytes in so many pieces worth a transfer of their own each? */
+bool fm_fetch_pays(const struct fm_channel *ch, const struct fm_transport *tp, MPI_Count len,
+                   MPI_Count n_pieces);
+/* Fetch what the RTS offers. False: that is not possible, ask for it. */
+bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts);
+/* The receive will not be completed: let go of transfers. True: a transfer is still in flight, the
+   last one completes the request. */
+bool fm_fetch_abort(struct fm_channel *ch, struct fm_recv_req *r);
