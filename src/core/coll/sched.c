@@ -2,6 +2,7 @@
 /* Live schedules: memory, steps, and messages at the fences. */
 #include "core/coll/sched.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,13 +77,17 @@ int fm_sched_finish(struct fm_sched *s)
     if (s->steps != s->small_steps) {
         free(s->steps);
     }
+    if (FM_UNLIKELY(s->rc != 0 && s->is_live)) {
+        fm_fail(s->rc < 0 ? s->rc : -FM_E_INVAL, "%s", s->why); /* others may have come since */
+    }
     return s->rc;
 }
 
 static void fail(struct fm_sched *s, int rc)
 {
-    if (s->rc == 0) {
+    if (s->rc == 0 && rc != 0) {
         s->rc = rc;
+        snprintf(s->why, sizeof(s->why), "%s", fm_why());
     }
 }
 
@@ -128,7 +133,7 @@ static struct fm_step *add(struct fm_sched *s, enum fm_step_kind kind)
 {
     struct fm_step *step;
 
-    if (s->rc != 0) {
+    if (s->rc != 0 && !s->is_live) {
         return NULL;
     }
     if (s->n_steps == s->n_room) {
@@ -165,6 +170,9 @@ static void add_message(struct fm_sched *s, enum fm_step_kind kind, struct fm_bu
         step->peer = peer;
         step->comm = s->talk;
         step->to = what;
+        if (FM_UNLIKELY(s->rc != 0)) {
+            step->to.count = 0;
+        }
         hold(s, what.dtype);
     }
 }
@@ -254,9 +262,37 @@ static void take_back(struct fm_sched *s, struct fm_step *step)
     fm_request_unref(r);
 }
 
+int fm_sched_judge(const struct fm_step *step, MPI_Count n_bytes)
+{
+    MPI_Count want = fm_dtype_bytes(step->to.dtype, step->to.count);
+
+    if (FM_LIKELY(step->kind != FM_STEP_RECV || n_bytes == want)) {
+        return 0;
+    }
+    fm_fail(-FM_E_INVAL,
+            "rank %d sent %lld bytes where %lld must come: it had an error itself, or was called "
+            "with another count",
+            step->peer, (long long)n_bytes, (long long)want);
+    return MPI_ERR_OTHER;
+}
+
+/* A wait that fails, other than the message waited for, is the end of all messages. */
+static void await(struct fm_sched *s, struct fm_step *step)
+{
+    struct fm_status st;
+    int rc = fm_wait(step->req, &st);
+
+    if (FM_UNLIKELY(rc != 0)) {
+        fail(s, rc);
+        s->is_stuck = true;
+        return;
+    }
+    fail(s, st.error ? st.error : fm_sched_judge(step, st.n_bytes));
+}
+
 static void exchange_all(struct fm_sched *s)
 {
-    for (int i = 0; i < s->n_steps && s->rc == 0; i++) {
+    for (int i = 0; i < s->n_steps; i++) {
         fail(s, start(s, &s->steps[i]));
     }
     for (int i = 0; i < s->n_steps; i++) {
@@ -265,33 +301,55 @@ static void exchange_all(struct fm_sched *s)
         if (!step->req) {
             continue;
         }
-        if (s->rc == 0) {
-            fail(s, fm_wait(step->req, NULL));
-            s->is_stuck = s->rc < 0;
-        } else {
+        if (FM_UNLIKELY(s->is_stuck)) {
             take_back(s, step);
+        } else {
+            await(s, step);
         }
         step->req = NULL;
     }
 }
 
+static void receive(struct fm_sched *s, const struct fm_step *step)
+{
+    struct fm_msg m = fm_sched_message(s, step);
+    struct fm_status st;
+    int rc = fm_recv(&m, &st);
+
+    fail(s, rc ? rc : fm_sched_judge(step, st.n_bytes));
+}
+
+/* Both, whatever becomes of one. */
+static void exchange(struct fm_sched *s, struct fm_step *recv, const struct fm_step *send)
+{
+    struct fm_msg out = fm_sched_message(s, send), in = fm_sched_message(s, recv);
+
+    fail(s, fm_irecv(&in, &recv->req));
+    fail(s, fm_send(&out, FM_SEND_STANDARD));
+    if (FM_LIKELY(recv->req)) {
+        await(s, recv);
+        recv->req = NULL;
+    }
+}
+
 static void run_live(struct fm_sched *s)
 {
-    struct fm_msg a, b;
+    struct fm_msg m;
 
     switch (s->n_steps) {
     case 0:
         return;
     case 1:
-        a = fm_sched_message(s, &s->steps[0]);
-        s->rc =
-            s->steps[0].kind == FM_STEP_RECV ? fm_recv(&a, NULL) : fm_send(&a, FM_SEND_STANDARD);
+        if (s->steps[0].kind == FM_STEP_RECV) {
+            receive(s, &s->steps[0]);
+            return;
+        }
+        m = fm_sched_message(s, &s->steps[0]);
+        fail(s, fm_send(&m, FM_SEND_STANDARD));
         return;
     case 2:
         if (s->steps[0].kind == FM_STEP_RECV && s->steps[1].kind == FM_STEP_SEND) {
-            a = fm_sched_message(s, &s->steps[1]);
-            b = fm_sched_message(s, &s->steps[0]);
-            s->rc = fm_sendrecv(&a, &b, NULL);
+            exchange(s, &s->steps[0], &s->steps[1]);
             return;
         }
         break;
@@ -309,7 +367,7 @@ void fm_step_fence(struct fm_sched *s)
         }
         return;
     }
-    if (s->rc == 0) {
+    if (FM_LIKELY(!s->is_stuck)) {
         run_live(s);
     }
     s->n_steps = 0;

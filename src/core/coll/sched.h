@@ -11,8 +11,11 @@
  *     is recorded, one message or exchange between two fences needs no request), or
  *   - recorded, to be run by progress, once or many times.
  *
- * The first failure is kept in `rc`; later steps do nothing. Temporary memory lives as long as the
- * schedule.
+ * The first failure is kept in `rc`. The rank goes on then, so that no other waits for it in vain:
+ * local steps do nothing any more, messages are received into nothing, and empty ones are sent.
+ * Whoever gets less than there should be fails too (MPI-5.0 6.1: as much as was sent is received),
+ * so that no rank takes for data what another could not make. Temporary memory lives as long as
+ * the schedule.
  */
 #pragma once
 
@@ -26,6 +29,7 @@ struct fm_temp;
 
 #define FM_SCHED_INLINE_STEPS 8
 #define FM_SCHED_INLINE_BYTES 512
+#define FM_SCHED_WHY          200
 
 enum fm_step_kind { FM_STEP_SEND, FM_STEP_RECV, FM_STEP_COPY, FM_STEP_APPLY, FM_STEP_FENCE };
 
@@ -45,7 +49,8 @@ struct fm_sched {
     int tag;
     int rc;
     bool is_live;
-    bool is_stuck; /* a message could not be taken back: temporary memory must stay */
+    bool is_stuck;          /* a message could not be taken back: temporary memory must stay */
+    char why[FM_SCHED_WHY]; /* with rc */
     int n_steps, n_room;
     struct fm_step *steps;
     struct fm_temp *temps;
@@ -105,6 +110,10 @@ FM_INLINE struct fm_buf fm_buf_part(struct fm_buf b, MPI_Count from, MPI_Count c
 
 /* The message that a send or receive step stands for. */
 struct fm_msg fm_sched_message(const struct fm_sched *s, const struct fm_step *step);
+
+/* A step is complete, n_bytes have come: 0, or MPI_ERR_OTHER and the reason when the sender sent
+   less than all. */
+int fm_sched_judge(const struct fm_step *step, MPI_Count n_bytes);
 
 /* A recorded schedule for the next collective call on comm; NULL (and fm_why) without memory. */
 struct fm_sched *fm_sched_create(struct fm_comm *comm);

@@ -6,8 +6,8 @@
  * these to complete puts the run on a list, from which a progress hook takes it and goes on: steps
  * are never done inside the engine, where messages complete. The hook is there while runs are.
  */
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/coll/sched.h"
 #include "core/dtype/pack.h"
@@ -26,7 +26,7 @@ struct run {
     int n_open;          /* messages under way */
     int error;           /* MPI class of the first failure */
     bool is_advancing;   /* its steps are being made: whoever completes leaves it alone */
-    char why[200];
+    char why[FM_SCHED_WHY];
 };
 
 _Static_assert(sizeof(struct run) <= FM_REQUEST_LEN, "a run must fit into a request");
@@ -64,15 +64,7 @@ static void fail(struct run *run, int klass)
         return;
     }
     run->error = klass;
-    strncpy(run->why, fm_why(), sizeof(run->why) - 1);
-    /* What others will never send now must not be waited for. */
-    for (int i = run->round; i < run->at; i++) {
-        struct fm_step *step = &run->sched->steps[i];
-
-        if (step->req && step->kind == FM_STEP_RECV) {
-            fm_request_cancel(step->req);
-        }
-    }
+    snprintf(run->why, sizeof(run->why), "%s", fm_why());
 }
 
 /* Only core/api maps failures in general; here one of them becomes the result of a request. */
@@ -89,10 +81,12 @@ static int class_of(int status)
 }
 
 /* A message is complete; its handle is ours. */
-static void take_result(struct run *run, struct fm_request *r)
+static void take_result(struct run *run, const struct fm_step *step, struct fm_request *r)
 {
-    int error = fm_request_harvest(r, NULL);
+    struct fm_status st;
+    int error = fm_request_harvest(r, &st);
 
+    error = error ? error : fm_sched_judge(step, st.n_bytes);
     if (error != MPI_SUCCESS) {
         fail(run, error);
     }
@@ -101,14 +95,14 @@ static void take_result(struct run *run, struct fm_request *r)
 static void on_message(struct fm_request *r)
 {
     struct run *run = r->owner;
+    int i = run->round;
 
-    for (int i = run->round; i < run->at; i++) {
-        if (run->sched->steps[i].req == r) {
-            run->sched->steps[i].req = NULL;
-        }
+    while (run->sched->steps[i].req != r) {
+        i++;
     }
+    run->sched->steps[i].req = NULL;
     run->n_open--;
-    take_result(run, r);
+    take_result(run, &run->sched->steps[i], r);
     if (run->n_open == 0 && !run->is_advancing) {
         fm_list_remove(&run->link);
         fm_list_push(&runs.ready, &run->link);
@@ -119,13 +113,18 @@ static int start_message(struct run *run, struct fm_step *step)
 {
     struct fm_msg m = fm_sched_message(run->sched, step);
     struct fm_request *r = NULL;
-    int rc = step->kind == FM_STEP_RECV ? fm_irecv(&m, &r) : fm_isend(&m, FM_SEND_STANDARD, &r);
+    int rc;
+
+    if (run->error != MPI_SUCCESS) {
+        m.count = 0; /* see sched.h */
+    }
+    rc = step->kind == FM_STEP_RECV ? fm_irecv(&m, &r) : fm_isend(&m, FM_SEND_STANDARD, &r);
 
     if (rc != 0) {
         return rc;
     }
     if (r->is_done) {
-        take_result(run, r);
+        take_result(run, step, r);
         return 0;
     }
     step->req = r;
@@ -139,11 +138,15 @@ static int make_step(struct run *run, struct fm_step *step)
 {
     switch (step->kind) {
     case FM_STEP_COPY:
-        fm_copy_typed(step->to.buf, step->to.count, step->to.dtype, step->from.buf,
-                      step->from.count, step->from.dtype);
+        if (run->error == MPI_SUCCESS) {
+            fm_copy_typed(step->to.buf, step->to.count, step->to.dtype, step->from.buf,
+                          step->from.count, step->from.dtype);
+        }
         return 0;
     case FM_STEP_APPLY:
-        fm_op_apply(step->op, step->from.buf, step->to.buf, step->to.count, step->to.dtype);
+        if (run->error == MPI_SUCCESS) {
+            fm_op_apply(step->op, step->from.buf, step->to.buf, step->to.count, step->to.dtype);
+        }
         return 0;
     case FM_STEP_FENCE:
         return 0;
@@ -158,7 +161,7 @@ static bool advance(struct run *run)
     struct fm_sched *s = run->sched;
 
     run->is_advancing = true;
-    while (run->at < s->n_steps && run->error == MPI_SUCCESS) {
+    while (run->at < s->n_steps) {
         struct fm_step *step = &s->steps[run->at];
         int rc;
 
