@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A million messages of 1 KiB to a rank that does not receive (design D12): it stays below 128 MiB,
- * nothing is lost, and the order holds. The number of messages is an argument.
+ * Messages of 1 KiB to a rank that does not receive, a million of them when so many are asked for
+ * (the argument): it stays below 128 MiB, nothing is lost, the order holds, and where the library
+ * counts how its senders were stalled, the count is there to be read.
  */
 #include "../check.h"
 
@@ -9,15 +10,16 @@
 
 enum { LEN = 1024, BURST = 64 };
 
-/* Peak memory of this process, KiB. */
-static long peak_kib(void)
+/* Memory of this process, KiB: "VmRSS" now, "VmHWM" at its peak. */
+static long memory_kib(const char *what)
 {
     FILE *f = fopen("/proc/self/status", "r");
     char line[256];
     long kib = -1;
 
     while (f && fgets(line, sizeof(line), f)) {
-        if (sscanf(line, "VmHWM: %ld", &kib) == 1) {
+        if (strncmp(line, what, strlen(what)) == 0) {
+            kib = strtol(line + strlen(what) + 1, NULL, 10);
             break;
         }
     }
@@ -25,6 +27,38 @@ static long peak_kib(void)
         fclose(f);
     }
     return kib;
+}
+
+/* How often a send had to wait for the receiver, where the library counts that. */
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle stalls;
+static int has_stalls;
+
+static void count_stalls(void)
+{
+    int index, count, provided;
+
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    if (MPI_T_pvar_get_index("p2p_credit_stalls", MPI_T_PVAR_CLASS_COUNTER, &index) !=
+        MPI_SUCCESS) {
+        return;
+    }
+    has_stalls = 1;
+    OK(MPI_T_pvar_session_create(&session));
+    OK(MPI_T_pvar_handle_alloc(session, index, NULL, &stalls, &count));
+    OK(MPI_T_pvar_start(session, stalls));
+}
+
+static void check_stalls(void)
+{
+    unsigned long long value = 1;
+
+    if (has_stalls) {
+        OK(MPI_T_pvar_read(session, stalls, &value));
+        OK(MPI_T_pvar_session_free(&session));
+    }
+    OK(MPI_T_finalize());
+    CHECK(value > 0);
 }
 
 /* Half of them with MPI_Send, half in bursts of MPI_Isend. */
@@ -79,20 +113,22 @@ int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 20000;
     int rank, size;
-    long before, after;
+    long before;
 
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
     n -= n % BURST;
-    before = peak_kib();
+    before = memory_kib("VmRSS:");
     if (rank > 0) {
+        count_stalls();
         send_all(n);
+        check_stalls();
     } else if (size > 1) {
         look_on(size);
+        CHECK(memory_kib("VmRSS:") - before < 128 << 10);
         receive_all(n, size);
-        after = peak_kib();
-        CHECK(after - before < 128 << 10);
+        CHECK(memory_kib("VmHWM:") - before < 128 << 10);
     }
     OK(MPI_Barrier(MPI_COMM_WORLD));
     OK(MPI_Finalize());
