@@ -218,6 +218,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
         if (rc) {
             rc = fm_raise_status(s, FM_CALL, rc);
         } else {
+            group->session = s;
             *newgroup = fm_handle_of(group);
         }
     }

@@ -192,6 +192,7 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
     comm->n_remote = others->size;
     comm->procs = others->procs;
     comm->is_inter = remote_group != NULL;
+    comm->session = group->session;
     comm->id = next_id++;
     rc = take_words(comm);
     if (rc != 0) {

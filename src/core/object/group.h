@@ -10,6 +10,9 @@ struct fm_group {
     int size;
     int rank;   /* of the calling process, MPI_UNDEFINED if not a member */
     int *procs; /* rank -> process index; NULL: identity */
+    /* The session that it comes from, to be compared only; NULL: the world model. Communicators
+       made of it have it, too. */
+    const void *session;
 };
 
 /* Make the pool and MPI_GROUP_EMPTY known; fm_group_create() does it too. Twice is fine. */

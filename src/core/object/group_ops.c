@@ -47,6 +47,18 @@ static int self_of(const struct fm_group *group)
     return group->rank >= 0 ? fm_group_proc(group, group->rank) : -1;
 }
 
+/* What comes of groups of a session is of that session. */
+static int make(int size, const int *procs, int self, const void *session,
+                struct fm_group **out_group)
+{
+    int rc = fm_group_create(size, procs, self, out_group);
+
+    if (rc == 0) {
+        (*out_group)->session = session;
+    }
+    return rc;
+}
+
 /* The members of a that are in b (or not), then, for a union, those of b that are not in a. */
 static int combine(const struct fm_group *a, const struct fm_group *b, bool want_in_b,
                    bool want_rest, struct fm_group **out_group)
@@ -72,7 +84,7 @@ static int combine(const struct fm_group *a, const struct fm_group *b, bool want
             procs[n++] = fm_group_proc(b, i);
         }
     }
-    rc = fm_group_create(n, procs, self, out_group);
+    rc = make(n, procs, self, a->session ? a->session : b->session, out_group);
 out:
     free(in_a.rank_of);
     free(in_b.rank_of);
@@ -109,7 +121,7 @@ int fm_group_incl(const struct fm_group *group, int n, const int *ranks,
     for (int i = 0; i < n; i++) {
         procs[i] = fm_group_proc(group, ranks[i]);
     }
-    rc = fm_group_create(n, procs, self_of(group), out_group);
+    rc = make(n, procs, self_of(group), group->session, out_group);
     free(procs);
     return rc;
 }
@@ -133,7 +145,7 @@ int fm_group_excl(const struct fm_group *group, int n, const int *ranks,
             procs[n_left++] = fm_group_proc(group, i);
         }
     }
-    rc = fm_group_create(n_left, procs, self_of(group), out_group);
+    rc = make(n_left, procs, self_of(group), group->session, out_group);
 out:
     free(is_out);
     free(procs);
