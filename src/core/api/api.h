@@ -38,5 +38,10 @@
 /* Around every body: the library lock, free below MPI_THREAD_MULTIPLE; and the name of the call,
    which is the body's without its P, for whoever waits in it. At the end, outside of the lock,
    the callbacks of events that wait for a place where they may call MPI (MPI-5.0 15.3.8). */
-#define FM_ENTER() (fm_lock_take(&fm_root.lock), (void)(fm_root.call = &__func__[1]))
+#define FM_ENTER() (fm_lock_take(&fm_root.lock), fm_handle_note_call(&__func__[1]))
 #define FM_LEAVE() (fm_lock_drop(&fm_root.lock), fathom_mpit_poll())
+
+/* The same for functions that any thread may call at any thread level (MPI-5.0 11.4.1): they hold
+   the lock of what lasts (handle.h), wait for nothing, and are not noted. */
+#define FM_ENTER_ANY() (fm_lock_take(&fm_root.lock), fm_handle_lock_lasting())
+#define FM_LEAVE_ANY() (fm_handle_unlock_lasting(), fm_lock_drop(&fm_root.lock))

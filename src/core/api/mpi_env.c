@@ -23,9 +23,9 @@ static int init(const char *call, int required, int *out_provided)
                         required);
     }
     is_locked = fm_runtime_enter(call);
-    if (fm_runtime.world_phase != FM_PHASE_BEFORE) {
+    if (fm_runtime_world_phase() != FM_PHASE_BEFORE) {
         rc = fm_raise(NULL, call, MPI_ERR_OTHER, "MPI was initialized already%s: once is all",
-                      fm_runtime.world_phase == FM_PHASE_AFTER ? ", and finalized" : "");
+                      fm_runtime_world_phase() == FM_PHASE_AFTER ? ", and finalized" : "");
     } else {
         rc = fm_runtime_init(required, out_provided);
         rc = rc ? fm_raise_status(NULL, call, rc) : MPI_SUCCESS;
@@ -63,24 +63,24 @@ static int set_flag(const char *call, int *flag, bool value)
 /* These two may be called at any time, by any thread: one word is read (MPI-5.0 11.4.1). */
 int PMPI_Initialized(int *flag)
 {
-    return set_flag("MPI_Initialized", flag, fm_runtime.world_phase != FM_PHASE_BEFORE);
+    return set_flag("MPI_Initialized", flag, fm_runtime_world_phase() != FM_PHASE_BEFORE);
 }
 FM_ALIAS(Initialized)
 
 int PMPI_Finalized(int *flag)
 {
-    return set_flag("MPI_Finalized", flag, fm_runtime.world_phase == FM_PHASE_AFTER);
+    return set_flag("MPI_Finalized", flag, fm_runtime_world_phase() == FM_PHASE_AFTER);
 }
 FM_ALIAS(Finalized)
 
 /* 0 while the world is there, else the error that was raised. */
 static int need_world(const char *call)
 {
-    if (fm_runtime.world_phase == FM_PHASE_RUNNING) {
+    if (fm_runtime_world_phase() == FM_PHASE_RUNNING) {
         return 0;
     }
     return fm_raise(NULL, call, MPI_ERR_OTHER, "it was called %s",
-                    fm_runtime.world_phase == FM_PHASE_BEFORE
+                    fm_runtime_world_phase() == FM_PHASE_BEFORE
                         ? "before MPI_Init: call MPI_Init or MPI_Init_thread first"
                         : "after MPI_Finalize");
 }

@@ -30,7 +30,7 @@ int fm_comm_parts_make(struct fm_comm *origin, struct fm_group *group,
     }
     comm->on_gone = on_gone;
     if (origin->errhandler) {
-        comm->errhandler = fm_object_ref(origin->errhandler);
+        comm->errhandler = fm_errhandler_ref(origin->errhandler);
     }
     *out_comm = comm;
     return 0;

@@ -115,7 +115,7 @@ struct user_code {
 };
 
 /* What the user has added, for the life of the process (it outlasts MPI_Finalize, MPI-5.0 11.4).
-   Guarded by the library lock. */
+   Guarded by the lock of what lasts (handle.h). */
 static struct {
     struct user_code *codes;
     int n, n_room;
@@ -155,16 +155,17 @@ const char *fm_error_name(int code)
     return code == MPI_ERR_LASTCODE ? "MPI_ERR_LASTCODE" : NULL;
 }
 
-const char *fm_error_string(int code)
+static const char *string_of(int code)
 {
-    /* Name and sentence in one; built anew by each call, guarded by the library lock. */
-    static char text[MPI_MAX_ERROR_STRING];
+    /* Name and sentence in one, or a copy of the user's; built anew by each call. */
+    static _Thread_local char text[MPI_MAX_ERROR_STRING];
     const struct user_code *own = find_user(code);
     const char *name = fm_error_name(code);
     const char *what = "last error code of the implementation";
 
     if (own) {
-        return own->text ? own->text : "";
+        snprintf(text, sizeof(text), "%s", own->text ? own->text : "");
+        return text;
     }
     if (!name) {
         return "";
@@ -178,7 +179,7 @@ const char *fm_error_string(int code)
     return text;
 }
 
-int fm_error_class(int code)
+static int class_of(int code)
 {
     const struct user_code *own = find_user(code);
 
@@ -212,20 +213,15 @@ static int add(int klass, int *out_code)
     return MPI_SUCCESS;
 }
 
-int fm_error_add_class(int *out_class)
+static int add_code(int klass, int *out_code)
 {
-    return add(0, out_class);
-}
-
-int fm_error_add_code(int klass, int *out_code)
-{
-    if (klass <= 0 || fm_error_class(klass) != klass || klass == MPI_ERR_LASTCODE) {
+    if (klass <= 0 || class_of(klass) != klass || klass == MPI_ERR_LASTCODE) {
         return MPI_ERR_ARG;
     }
     return add(klass, out_code);
 }
 
-int fm_error_add_string(int code, const char *text)
+static int add_string(int code, const char *text)
 {
     struct user_code *own = find_user(code);
     char *copy;
@@ -251,7 +247,7 @@ static void take_away(struct user_code *own)
     }
 }
 
-int fm_error_remove_class(int klass)
+static int remove_class(int klass)
 {
     struct user_code *own = find_user(klass);
 
@@ -267,7 +263,7 @@ int fm_error_remove_class(int klass)
     return MPI_SUCCESS;
 }
 
-int fm_error_remove_code(int code)
+static int remove_code(int code)
 {
     struct user_code *own = find_user(code);
 
@@ -278,7 +274,7 @@ int fm_error_remove_code(int code)
     return MPI_SUCCESS;
 }
 
-int fm_error_remove_string(int code)
+static int remove_string(int code)
 {
     struct user_code *own = find_user(code);
 
@@ -290,7 +286,94 @@ int fm_error_remove_string(int code)
     return MPI_SUCCESS;
 }
 
+/* ---- the same under the lock ---- */
+
+const char *fm_error_string(int code)
+{
+    const char *text;
+
+    fm_handle_lock_lasting();
+    text = string_of(code);
+    fm_handle_unlock_lasting();
+    return text;
+}
+
+int fm_error_class(int code)
+{
+    int result;
+
+    fm_handle_lock_lasting();
+    result = class_of(code);
+    fm_handle_unlock_lasting();
+    return result;
+}
+
+int fm_error_add_class(int *out_class)
+{
+    int result;
+
+    fm_handle_lock_lasting();
+    result = add(0, out_class);
+    fm_handle_unlock_lasting();
+    return result;
+}
+
+int fm_error_add_code(int klass, int *out_code)
+{
+    int result;
+
+    fm_handle_lock_lasting();
+    result = add_code(klass, out_code);
+    fm_handle_unlock_lasting();
+    return result;
+}
+
+int fm_error_add_string(int code, const char *text)
+{
+    int result;
+
+    fm_handle_lock_lasting();
+    result = add_string(code, text);
+    fm_handle_unlock_lasting();
+    return result;
+}
+
+int fm_error_remove_class(int klass)
+{
+    int result;
+
+    fm_handle_lock_lasting();
+    result = remove_class(klass);
+    fm_handle_unlock_lasting();
+    return result;
+}
+
+int fm_error_remove_code(int code)
+{
+    int result;
+
+    fm_handle_lock_lasting();
+    result = remove_code(code);
+    fm_handle_unlock_lasting();
+    return result;
+}
+
+int fm_error_remove_string(int code)
+{
+    int result;
+
+    fm_handle_lock_lasting();
+    result = remove_string(code);
+    fm_handle_unlock_lasting();
+    return result;
+}
+
 int fm_error_last_used(void)
 {
-    return MPI_ERR_LASTCODE + user.n;
+    int result;
+
+    fm_handle_lock_lasting();
+    result = MPI_ERR_LASTCODE + user.n;
+    fm_handle_unlock_lasting();
+    return result;
 }

@@ -18,7 +18,7 @@
         .head = {.kind = FM_KIND_ERRHANDLER, .refs = 1}, .type = t                                 \
     }
 
-/* Immutable but for their reference counts, which never fall to 0; guarded by the library lock. */
+/* Immutable but for their reference counts, which never fall to 0; guarded as in handle.h. */
 static struct fm_errhandler fatal = PREDEFINED(FM_ERRHANDLER_FATAL);
 static struct fm_errhandler abort_object = PREDEFINED(FM_ERRHANDLER_ABORT);
 static struct fm_errhandler just_return = PREDEFINED(FM_ERRHANDLER_RETURN);
@@ -46,25 +46,36 @@ void fm_errhandler_place(enum fm_kind kind, size_t at)
 
 struct fm_errhandler *fm_errhandler_create(enum fm_kind of, void (*fn)(void))
 {
-    struct fm_errhandler *eh;
+    struct fm_errhandler *eh = NULL;
 
-    if (fm_handle_pool(FM_KIND_ERRHANDLER, sizeof(*eh), MAX_ERRHANDLERS) != 0) {
-        return NULL;
+    fm_handle_lock_lasting();
+    if (fm_handle_pool(FM_KIND_ERRHANDLER, sizeof(*eh), MAX_ERRHANDLERS) == 0) {
+        eh = fm_object_new(FM_KIND_ERRHANDLER);
     }
-    eh = fm_object_new(FM_KIND_ERRHANDLER);
     if (eh) {
         eh->type = FM_ERRHANDLER_USER;
         eh->of = of;
         eh->fn.comm = (MPI_Comm_errhandler_function *)fn;
     }
+    fm_handle_unlock_lasting();
+    return eh;
+}
+
+struct fm_errhandler *fm_errhandler_ref(struct fm_errhandler *eh)
+{
+    fm_handle_lock_lasting();
+    eh->head.refs++;
+    fm_handle_unlock_lasting();
     return eh;
 }
 
 void fm_errhandler_unref(struct fm_errhandler *eh)
 {
+    fm_handle_lock_lasting();
     if (eh && --eh->head.refs == 0) {
         fm_object_free(eh);
     }
+    fm_handle_unlock_lasting();
 }
 
 static struct fm_errhandler **place_of(void *object)
@@ -95,7 +106,7 @@ int fm_errhandler_set(void *object, struct fm_errhandler *eh)
         return fm_fail(-FM_E_INVAL, "this kind of object has no error handler");
     }
     old = *place;
-    *place = fm_object_ref(eh);
+    *place = fm_errhandler_ref(eh);
     fm_errhandler_unref(old);
     return 0;
 }
@@ -166,7 +177,7 @@ static int handle_error(void *object, const char *call, int code, const char *re
         break;
     case FM_ERRHANDLER_USER:
         /* It may free itself or its object. */
-        fm_object_ref(eh);
+        fm_errhandler_ref(eh);
         call_user(eh, object ? object : fm_comm_get(MPI_COMM_SELF), code);
         fm_errhandler_unref(eh);
         break;

@@ -51,8 +51,10 @@ int fm_errhandler_set(void *object, struct fm_errhandler *eh);
 /* Call the handler of the object as MPI_Comm_call_errhandler and the like do. */
 int fm_errhandler_call(void *object, const char *call, int code);
 
-/* A handler of the user, with one reference. NULL when out of memory. */
+/* A handler of the user, with one reference. NULL when out of memory. These three may be called by
+   any thread (see handle.h). */
 struct fm_errhandler *fm_errhandler_create(enum fm_kind of, void (*fn)(void));
+struct fm_errhandler *fm_errhandler_ref(struct fm_errhandler *eh);
 void fm_errhandler_unref(struct fm_errhandler *eh);
 
 /*
@@ -85,7 +87,8 @@ int fm_error_class_of(int status);
 const char *fm_error_name(int code);
 
 /* Text of a code or class, "" if it is none of ours or the user's. At most MPI_MAX_ERROR_STRING - 1
-   characters. Works at any time. */
+   characters, valid until the thread's next call. Works at any time, in any thread, as do all
+   functions of error codes. */
 const char *fm_error_string(int code);
 
 /* The class of a code (MPI_Error_class): a code of the user to its class, a class to itself; -1:

@@ -13,6 +13,7 @@ struct fm_request_words fm_request_nowhere; /* guarded by the library lock */
 /* The one root of the object room; see handle.h for what guards it. */
 struct fm_root fm_root = {.rank = -1,
                           .lock = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP},
+                          .lasting = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
                           .request_words = &fm_request_nowhere};
 
 int fm_handle_pool(enum fm_kind kind, size_t obj_len, size_t max_objects)

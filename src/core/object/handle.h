@@ -12,6 +12,10 @@
  * any time (infos, error handlers: MPI-5.0 11.4), so the hot path needs no test of its own for "not
  * initialized".
  *
+ * Infos, error handlers and the user's error codes may be used by any thread at any thread level
+ * (MPI-5.0 11.4.1). They have a lock of their own, always on and recursive, taken after the library
+ * lock: by their functions in this room, and by the functions of the standard that look into them.
+ *
  * fm_root is the state of this room and what lower rooms must reach without an argument: the
  * library lock and the way to end the job. Guarded by the lock.
  */
@@ -57,13 +61,15 @@ enum fm_phase { FM_PHASE_BEFORE = 0, FM_PHASE_RUNNING, FM_PHASE_AFTER };
 struct fm_root {
     struct fm_object *predefined[FM_HANDLE_RESERVED];
     struct fm_pool pools[FM_KIND_COUNT];
-    struct fm_lock lock; /* the library lock: on at MPI_THREAD_MULTIPLE only */
+    struct fm_lock lock;     /* the library lock: on at MPI_THREAD_MULTIPLE only */
+    pthread_mutex_t lasting; /* guards what lasts, see above */
     enum fm_phase phase;
     int rank, size; /* in MPI_COMM_WORLD; -1, 0 before MPI_Init */
     /* End the job with this status, installed by the runtime; does not return. NULL: exit().
        is_by_peer: since another process has gone, which is what the user wants to know of. */
     void (*abort)(int exit_status, bool is_by_peer);
-    /* The MPI function that the user is in, "MPI_Send"; set on entry, for those who wait. */
+    /* The MPI function that the user is in, "MPI_Send"; set on entry by fm_handle_note_call(), for
+       those who wait. Relaxed: any thread may start a session. */
     const char *call;
     /* A communicator was made (words and members set), or is about to go: the engine keeps count of
        what waits in it. Installed by the channel, called by comm.c; NULL: nobody cares. */
@@ -75,6 +81,21 @@ struct fm_root {
 };
 
 extern struct fm_root fm_root;
+
+FM_INLINE void fm_handle_note_call(const char *call)
+{
+    __atomic_store_n(&fm_root.call, call, __ATOMIC_RELAXED); /* with any look at it */
+}
+
+FM_INLINE void fm_handle_lock_lasting(void)
+{
+    pthread_mutex_lock(&fm_root.lasting);
+}
+
+FM_INLINE void fm_handle_unlock_lasting(void)
+{
+    pthread_mutex_unlock(&fm_root.lasting);
+}
 
 /* Make the pools (object sizes are given by the rooms that own the structs). Twice is fine. */
 int fm_handle_pool(enum fm_kind kind, size_t obj_len, size_t max_objects);
@@ -128,17 +149,29 @@ FM_INLINE void *fm_handle_get(const void *handle, enum fm_kind kind)
     return o && o->kind == (uint16_t)kind ? o : NULL;
 }
 
-#define fm_comm_get(h)       ((struct fm_comm *)fm_handle_get((h), FM_KIND_COMM))
-#define fm_group_get(h)      ((struct fm_group *)fm_handle_get((h), FM_KIND_GROUP))
-#define fm_request_get(h)    ((struct fm_request *)fm_handle_get((h), FM_KIND_REQUEST))
-#define fm_message_get(h)    ((struct fm_message *)fm_handle_get((h), FM_KIND_MESSAGE))
-#define fm_dtype_get(h)      ((struct fm_dtype *)fm_handle_get((h), FM_KIND_DTYPE))
-#define fm_op_get(h)         ((struct fm_op *)fm_handle_get((h), FM_KIND_OP))
-#define fm_info_get(h)       ((struct fm_info *)fm_handle_get((h), FM_KIND_INFO))
-#define fm_errhandler_get(h) ((struct fm_errhandler *)fm_handle_get((h), FM_KIND_ERRHANDLER))
-#define fm_win_get(h)        ((struct fm_win *)fm_handle_get((h), FM_KIND_WIN))
-#define fm_file_get(h)       ((struct fm_file *)fm_handle_get((h), FM_KIND_FILE))
-#define fm_session_get(h)    ((struct fm_session *)fm_handle_get((h), FM_KIND_SESSION))
+/* The same for those that last, while other threads make some. */
+FM_INLINE void *fm_handle_get_lasting(const void *handle, enum fm_kind kind)
+{
+    void *o;
+
+    fm_handle_lock_lasting();
+    o = fm_handle_get(handle, kind);
+    fm_handle_unlock_lasting();
+    return o;
+}
+
+#define fm_comm_get(h)    ((struct fm_comm *)fm_handle_get((h), FM_KIND_COMM))
+#define fm_group_get(h)   ((struct fm_group *)fm_handle_get((h), FM_KIND_GROUP))
+#define fm_request_get(h) ((struct fm_request *)fm_handle_get((h), FM_KIND_REQUEST))
+#define fm_message_get(h) ((struct fm_message *)fm_handle_get((h), FM_KIND_MESSAGE))
+#define fm_dtype_get(h)   ((struct fm_dtype *)fm_handle_get((h), FM_KIND_DTYPE))
+#define fm_op_get(h)      ((struct fm_op *)fm_handle_get((h), FM_KIND_OP))
+#define fm_info_get(h)    ((struct fm_info *)fm_handle_get_lasting((h), FM_KIND_INFO))
+#define fm_errhandler_get(h)                                                                       \
+    ((struct fm_errhandler *)fm_handle_get_lasting((h), FM_KIND_ERRHANDLER))
+#define fm_win_get(h)     ((struct fm_win *)fm_handle_get((h), FM_KIND_WIN))
+#define fm_file_get(h)    ((struct fm_file *)fm_handle_get((h), FM_KIND_FILE))
+#define fm_session_get(h) ((struct fm_session *)fm_handle_get((h), FM_KIND_SESSION))
 
 /* The handle of an object: its predefined constant if it has one, else its address. */
 FM_INLINE void *fm_handle_of(const void *object)

@@ -9,7 +9,7 @@
 
 #define MAX_INFOS (1 << 20)
 
-/* MPI_INFO_ENV: filled by the runtime, read by the user; guarded by the library lock. */
+/* MPI_INFO_ENV: filled by the runtime, read by the user; guarded as all infos are. */
 static struct fm_info env = {.head = {.kind = FM_KIND_INFO, .refs = 1}};
 
 __attribute__((constructor)) static void before_main(void)
@@ -25,22 +25,29 @@ int fm_info_init(void)
 
 struct fm_info *fm_info_create(void)
 {
-    if (fm_handle_pool(FM_KIND_INFO, sizeof(struct fm_info), MAX_INFOS) != 0) {
-        return NULL;
+    struct fm_info *info = NULL;
+
+    fm_handle_lock_lasting();
+    if (fm_handle_pool(FM_KIND_INFO, sizeof(struct fm_info), MAX_INFOS) == 0) {
+        info = fm_object_new(FM_KIND_INFO);
     }
-    return fm_object_new(FM_KIND_INFO);
+    fm_handle_unlock_lasting();
+    return info;
 }
 
 struct fm_info *fm_info_dup(const struct fm_info *info)
 {
-    struct fm_info *copy = fm_info_create();
+    struct fm_info *copy;
 
+    fm_handle_lock_lasting();
+    copy = fm_info_create();
     for (int i = 0; copy && i < info->n_items; i++) {
         if (fm_info_set(copy, info->items[i].key, info->items[i].value) != 0) {
             fm_info_unref(copy);
-            return NULL;
+            copy = NULL;
         }
     }
+    fm_handle_unlock_lasting();
     return copy;
 }
 
@@ -50,16 +57,22 @@ static void free_item(struct fm_info_item *item)
     free(item->value);
 }
 
-void fm_info_unref(struct fm_info *info)
+static void destroy(struct fm_info *info)
 {
-    if (!info || --info->head.refs > 0) {
-        return;
-    }
     for (int i = 0; i < info->n_items; i++) {
         free_item(&info->items[i]);
     }
     free(info->items);
     fm_object_free(info);
+}
+
+void fm_info_unref(struct fm_info *info)
+{
+    fm_handle_lock_lasting();
+    if (info && --info->head.refs == 0) {
+        destroy(info);
+    }
+    fm_handle_unlock_lasting();
 }
 
 static struct fm_info_item *find(const struct fm_info *info, const char *key)
@@ -74,9 +87,14 @@ static struct fm_info_item *find(const struct fm_info *info, const char *key)
 
 const char *fm_info_find(const struct fm_info *info, const char *key)
 {
-    const struct fm_info_item *item = find(info, key);
+    const struct fm_info_item *item;
+    const char *value;
 
-    return item ? item->value : NULL;
+    fm_handle_lock_lasting();
+    item = find(info, key);
+    value = item ? item->value : NULL;
+    fm_handle_unlock_lasting();
+    return value;
 }
 
 static int no_memory(void)
@@ -101,7 +119,7 @@ static int make_room(struct fm_info *info)
     return 0;
 }
 
-int fm_info_set(struct fm_info *info, const char *key, const char *value)
+static int set(struct fm_info *info, const char *key, const char *value)
 {
     struct fm_info_item *old = find(info, key);
     struct fm_info_item item = {.value = strdup(value)};
@@ -123,7 +141,17 @@ int fm_info_set(struct fm_info *info, const char *key, const char *value)
     return 0;
 }
 
-int fm_info_delete(struct fm_info *info, const char *key)
+int fm_info_set(struct fm_info *info, const char *key, const char *value)
+{
+    int rc;
+
+    fm_handle_lock_lasting();
+    rc = set(info, key, value);
+    fm_handle_unlock_lasting();
+    return rc;
+}
+
+static int delete (struct fm_info *info, const char *key)
 {
     struct fm_info_item *item = find(info, key);
     int at;
@@ -136,4 +164,14 @@ int fm_info_delete(struct fm_info *info, const char *key)
     info->n_items--;
     memmove(item, item + 1, (size_t)(info->n_items - at) * sizeof(*item));
     return 0;
+}
+
+int fm_info_delete(struct fm_info *info, const char *key)
+{
+    int rc;
+
+    fm_handle_lock_lasting();
+    rc = delete (info, key);
+    fm_handle_unlock_lasting();
+    return rc;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Key/value sets (MPI-5.0 10). Usable at any time, before MPI_Init too. Order of insertion is kept.
+/*
+ * Key/value sets (MPI-5.0 10). Usable at any time, before MPI_Init too. Order of insertion is kept.
+ * By any thread: each function takes the lock of what lasts (handle.h); who looks into an object or
+ * holds what fm_info_find() returned keeps it, if another thread may change that object.
  */
 #pragma once
 

@@ -32,7 +32,7 @@ bool fm_runtime_enter(const char *call)
     pthread_mutex_lock(&init_mutex);
     is_locked = fm_root.lock.is_on;
     fm_lock_take(&fm_root.lock);
-    fm_root.call = call;
+    fm_handle_note_call(call);
     return is_locked;
 }
 
@@ -225,8 +225,8 @@ int fm_runtime_open(int thread_level)
     struct fm_runtime *rt = &fm_runtime;
     int rc = 0;
 
-    fm_root.abort = end_job;
     if (rt->n_users == 0) {
+        fm_root.abort = end_job;
         rc = rt->pm ? enter_ground() : open_ground();
     }
     if (rc) {
@@ -241,8 +241,11 @@ int fm_runtime_open(int thread_level)
     if (thread_level > rt->thread_level) {
         rt->thread_level = thread_level;
     }
-    /* Never switched off again: another thread may be inside a call. */
-    fm_root.lock.is_on = rt->thread_level == MPI_THREAD_MULTIPLE;
+    /* Never switched off again: another thread may be inside a call. Not written twice: others may
+       look at it while a session is opened. */
+    if (rt->thread_level == MPI_THREAD_MULTIPLE && !fm_root.lock.is_on) {
+        fm_root.lock.is_on = true;
+    }
     return 0;
 }
 
@@ -312,6 +315,12 @@ static int make_world(void)
     return 0;
 }
 
+/* Release: pairs with fm_runtime_world_phase() in any thread. */
+static void set_world_phase(enum fm_phase phase)
+{
+    __atomic_store_n(&fm_runtime.world_phase, phase, __ATOMIC_RELEASE);
+}
+
 int fm_runtime_init(int required, int *out_provided)
 {
     struct fm_process_words *words;
@@ -326,7 +335,8 @@ int fm_runtime_init(int required, int *out_provided)
         fm_runtime_close();
         return rc;
     }
-    fm_runtime.world_phase = FM_PHASE_RUNNING;
+    fm_runtime.main_thread = pthread_self(); /* a session may have been there before */
+    set_world_phase(FM_PHASE_RUNNING);
     fm_runtime.init_ns = start;
     words = fm_host_words()->process;
     words->init_ns = fm_now_ns() - start;
@@ -362,7 +372,7 @@ int fm_runtime_finish(void)
     if (rc) {
         return rc;
     }
-    rt->world_phase = FM_PHASE_AFTER;
+    set_world_phase(FM_PHASE_AFTER);
     drop_world();
     fm_runtime_close();
     if (is_last) {

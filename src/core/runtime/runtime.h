@@ -34,13 +34,18 @@ struct fm_runtime {
     struct fm_comm *ground; /* all processes, for agreements of sessions; NULL: not used yet */
     int thread_level;       /* MPI_THREAD_*; -1 before the first init */
     pthread_t main_thread;
-    pid_t pid;        /* of the process that has opened the ground */
-    int n_users;      /* of the ground: the world, and each session */
-    uint64_t init_ns; /* fm_now_ns() at init */
-    enum fm_phase world_phase;
+    pid_t pid;                 /* of the process that has opened the ground */
+    int n_users;               /* of the ground: the world, and each session */
+    uint64_t init_ns;          /* fm_now_ns() at init */
+    enum fm_phase world_phase; /* any thread may ask, through fm_runtime_world_phase() */
 };
 
 extern struct fm_runtime fm_runtime;
+
+FM_INLINE enum fm_phase fm_runtime_world_phase(void)
+{
+    return __atomic_load_n(&fm_runtime.world_phase, __ATOMIC_ACQUIRE); /* set_world_phase() */
+}
 
 /* The ground is there for one user more, at this thread level. 0 or a failure. */
 int fm_runtime_open(int thread_level);

@@ -67,7 +67,7 @@ static struct fm_session *new_session(int level, struct fm_errhandler *errhandle
     s = fm_object_new(FM_KIND_SESSION);
     if (s) {
         s->thread_level = level;
-        s->errhandler = fm_object_ref(errhandler);
+        s->errhandler = fm_errhandler_ref(errhandler);
         s->info = fm_info_create();
     }
     return s;
