@@ -76,6 +76,8 @@ static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count
 
     fm_pt2pt_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
+    rc = fm_pt2pt_out(rc, call, "buffer_addr", buffer_addr);
+    rc = fm_pt2pt_out(rc, call, "size", out_size);
     if (rc == MPI_SUCCESS) {
         rc = raise_buffer(owner, call, fm_bsend_detach(ch, owner, &addr, &len));
     }
@@ -95,7 +97,7 @@ static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count
 static int detach_int(const char *call, struct whose w, void *buffer_addr, int *size)
 {
     MPI_Count len;
-    int rc = detach(call, w, buffer_addr, INT_MAX, &len);
+    int rc = detach(call, w, buffer_addr, INT_MAX, size ? &len : NULL);
 
     if (rc == MPI_SUCCESS) {
         *size = (int)len;
@@ -127,6 +129,7 @@ static int iflush(const char *call, struct whose w, MPI_Request *request)
 
     fm_pt2pt_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
+    rc = fm_pt2pt_out(rc, call, "request", request);
     if (rc == MPI_SUCCESS) {
         rc = raise_buffer(owner, call, fm_bsend_iflush(ch, owner, &r));
     }

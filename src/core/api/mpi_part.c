@@ -58,6 +58,7 @@ static int do_init(const struct init *in, MPI_Datatype type, MPI_Comm comm, stru
 
     fm_pt2pt_enter(in->call);
     rc = check_init(in, type, comm, m);
+    rc = fm_pt2pt_out(rc, in->call, "request", request);
     if (rc == MPI_SUCCESS) {
         rc = in->is_recv ? fm_partition_recv_init(m, in->partitions, &r)
                          : fm_partition_send_init(m, in->partitions, &r);
@@ -132,14 +133,15 @@ static int find_sender(const char *call, MPI_Request handle, struct fm_request *
     return MPI_SUCCESS;
 }
 
+static int check_partition(const char *call, const struct fm_request *r, int part)
+{
+    return part < 0 || part >= fm_partition_count(r) ? bad_partition(call, r, part) : MPI_SUCCESS;
+}
+
 static int ready(const char *call, struct fm_request *r, int part)
 {
-    int rc;
+    int rc = fm_partition_ready(r, part);
 
-    if (part < 0 || part >= fm_partition_count(r)) {
-        return bad_partition(call, r, part);
-    }
-    rc = fm_partition_ready(r, part);
     return rc != 0 ? fm_raise_status(r->comm, call, rc) : MPI_SUCCESS;
 }
 
@@ -150,9 +152,8 @@ int PMPI_Pready(int partition, MPI_Request request)
 
     fm_pt2pt_enter(FM_CALL);
     rc = find_sender(FM_CALL, request, &r);
-    if (rc == MPI_SUCCESS) {
-        rc = ready(FM_CALL, r, partition);
-    }
+    rc = rc == MPI_SUCCESS ? check_partition(FM_CALL, r, partition) : rc;
+    rc = rc == MPI_SUCCESS ? ready(FM_CALL, r, partition) : rc;
     FM_LEAVE();
     return rc;
 }
@@ -169,6 +170,8 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
         rc = fm_raise(r->comm, FM_CALL, MPI_ERR_ARG, "partition_low is %d, partition_high only %d",
                       partition_low, partition_high);
     }
+    rc = rc == MPI_SUCCESS ? check_partition(FM_CALL, r, partition_low) : rc;
+    rc = rc == MPI_SUCCESS ? check_partition(FM_CALL, r, partition_high) : rc;
     for (int k = partition_low; rc == MPI_SUCCESS && k <= partition_high; k++) {
         rc = ready(FM_CALL, r, k);
     }
@@ -189,6 +192,9 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
                       length, (const void *)array_of_partitions);
     }
     for (int k = 0; rc == MPI_SUCCESS && k < length; k++) {
+        rc = check_partition(FM_CALL, r, array_of_partitions[k]);
+    }
+    for (int k = 0; rc == MPI_SUCCESS && k < length; k++) {
         rc = ready(FM_CALL, r, array_of_partitions[k]);
     }
     FM_LEAVE();
@@ -199,10 +205,14 @@ FM_ALIAS(Pready_list)
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     struct fm_request *r;
-    int rc = MPI_SUCCESS;
+    int rc;
 
     fm_pt2pt_enter(FM_CALL);
     r = fm_request_get(request);
+    rc = fm_pt2pt_out(MPI_SUCCESS, FM_CALL, "flag", flag);
+    if (rc != MPI_SUCCESS) {
+        goto out;
+    }
     if (!r && request == MPI_REQUEST_NULL) {
         *flag = 1;
     } else if (!r) {
@@ -219,6 +229,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
             *flag = fm_partition_has_arrived(r, partition);
         }
     }
+out:
     FM_LEAVE();
     return rc;
 }

@@ -32,6 +32,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 
     fm_pt2pt_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
+    rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (rc == MPI_SUCCESS) {
         rc = fm_iprobe(c, source, tag, &has_found, &st);
         rc = rc == 0 ? MPI_SUCCESS : fm_raise_status(c, FM_CALL, rc);
@@ -56,6 +57,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 
     fm_pt2pt_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
+    rc = fm_pt2pt_out(rc, FM_CALL, "message", message);
     if (rc == MPI_SUCCESS) {
         rc = fm_mprobe(c, source, tag, &found, &st);
         rc = rc == 0 ? MPI_SUCCESS : fm_raise_status(c, FM_CALL, rc);
@@ -79,6 +81,8 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 
     fm_pt2pt_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
+    rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
+    rc = fm_pt2pt_out(rc, FM_CALL, "message", message);
     if (rc == MPI_SUCCESS) {
         rc = fm_improbe(c, source, tag, &found, &st);
         rc = rc == 0 ? MPI_SUCCESS : fm_raise_status(c, FM_CALL, rc);
@@ -96,13 +100,18 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 FM_ALIAS(Improbe)
 
 /* The message, and where it shall go. */
-static int check_message(const char *call, MPI_Datatype type, MPI_Message handle, struct fm_msg *m,
-                         struct fm_message **out_message)
+static int check_message(const char *call, MPI_Datatype type, const MPI_Message *handle,
+                         struct fm_msg *m, struct fm_message **out_message)
 {
-    struct fm_message *message = fm_message_get(handle);
+    int rc = fm_pt2pt_out(MPI_SUCCESS, call, "message", handle);
+    struct fm_message *message;
 
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    message = fm_message_get(*handle);
     if (!message) {
-        return fm_raise_handle(FM_KIND_MESSAGE, call, handle, "message");
+        return fm_raise_handle(FM_KIND_MESSAGE, call, *handle, "message");
     }
     m->dtype = fm_dtype_get(type);
     if (!m->dtype) {
@@ -134,7 +143,7 @@ static int do_mrecv(const char *call, void *buf, MPI_Count count, MPI_Datatype t
     int rc;
 
     fm_pt2pt_enter(call);
-    rc = check_message(call, type, *handle, &m, &message);
+    rc = check_message(call, type, handle, &m, &message);
     if (rc == MPI_SUCCESS) {
         comm = message->comm ? fm_object_ref(message->comm) : NULL;
         *handle = MPI_MESSAGE_NULL;
@@ -171,7 +180,8 @@ static int do_imrecv(const char *call, void *buf, MPI_Count count, MPI_Datatype 
     int rc;
 
     fm_pt2pt_enter(call);
-    rc = check_message(call, type, *handle, &m, &message);
+    rc = check_message(call, type, handle, &m, &message);
+    rc = fm_pt2pt_out(rc, call, "request", request);
     if (rc == MPI_SUCCESS) {
         comm = message->comm ? fm_object_ref(message->comm) : NULL;
         *handle = MPI_MESSAGE_NULL;

@@ -19,6 +19,14 @@ FM_INLINE int find(const char *call, MPI_Request handle, struct fm_request **out
     return MPI_SUCCESS;
 }
 
+/* The same where the handle is to be changed. */
+FM_INLINE int find_at(const char *call, const MPI_Request *handle, struct fm_request **out_req)
+{
+    int rc = fm_pt2pt_out(MPI_SUCCESS, call, "request", handle);
+
+    return FM_LIKELY(rc == MPI_SUCCESS) ? find(call, *handle, out_req) : rc;
+}
+
 /* Nothing is under way for it: it is null, or persistent and not started. */
 FM_INLINE bool is_idle(const struct fm_request *r)
 {
@@ -96,7 +104,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    rc = find(FM_CALL, *request, &r);
+    rc = find_at(FM_CALL, request, &r);
     if (FM_UNLIKELY(rc != MPI_SUCCESS)) {
         goto out;
     }
@@ -131,7 +139,8 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    rc = find(FM_CALL, *request, &r);
+    rc = find_at(FM_CALL, request, &r);
+    rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (FM_UNLIKELY(rc != MPI_SUCCESS)) {
         goto out;
     }
@@ -163,6 +172,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 
     fm_pt2pt_enter(FM_CALL);
     rc = find(FM_CALL, request, &r);
+    rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (rc != MPI_SUCCESS) {
         goto out;
     }
@@ -392,6 +402,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
 
     fm_pt2pt_enter(FM_CALL);
     rc = check_array(FM_CALL, count, array_of_requests);
+    rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (rc == MPI_SUCCESS) {
         rc = until(all_done, &a, true);
         rc = rc != 0 ? fm_raise_status(NULL, FM_CALL, rc) : MPI_SUCCESS;
@@ -412,7 +423,7 @@ static int do_any(const char *call, int n, MPI_Request *handles, bool is_test, i
                   bool *out_done, MPI_Status *status)
 {
     struct array a = {n, handles};
-    int rc = check_array(call, n, handles);
+    int rc = fm_pt2pt_out(check_array(call, n, handles), call, "index", indx);
     int k;
 
     *out_done = false;
@@ -456,8 +467,11 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    rc = do_any(FM_CALL, count, array_of_requests, true, indx, &is_done, status);
-    *flag = is_done;
+    rc = fm_pt2pt_out(MPI_SUCCESS, FM_CALL, "flag", flag);
+    if (FM_LIKELY(rc == MPI_SUCCESS)) {
+        rc = do_any(FM_CALL, count, array_of_requests, true, indx, &is_done, status);
+        *flag = is_done;
+    }
     FM_LEAVE();
     return rc;
 }
@@ -468,9 +482,10 @@ static int do_some(const char *call, int n, MPI_Request *handles, bool is_test, 
 {
     struct results res = {.call = call};
     struct array a = {n, handles};
-    int rc = check_array(call, n, handles);
+    int rc = fm_pt2pt_out(check_array(call, n, handles), call, "outcount", outcount);
     int n_done = 0;
 
+    rc = n > 0 ? fm_pt2pt_out(rc, call, "array_of_indices", indices) : rc;
     if (rc != MPI_SUCCESS) {
         return rc;
     }
@@ -556,6 +571,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
 
     fm_pt2pt_enter(FM_CALL);
     rc = look(FM_CALL, &a, all_done);
+    rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (rc == MPI_SUCCESS) {
         *flag = all_done(&a);
         for (int k = 0; *flag && k < count; k++) {
@@ -575,6 +591,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
 
     fm_pt2pt_enter(FM_CALL);
     rc = look(FM_CALL, &a, any_done);
+    rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
+    rc = fm_pt2pt_out(rc, FM_CALL, "index", indx);
     if (rc == MPI_SUCCESS) {
         int k = first_done(&a);
 
@@ -599,6 +617,8 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
 
     fm_pt2pt_enter(FM_CALL);
     rc = look(FM_CALL, &a, any_done);
+    rc = fm_pt2pt_out(rc, FM_CALL, "outcount", outcount);
+    rc = incount > 0 ? fm_pt2pt_out(rc, FM_CALL, "array_of_indices", array_of_indices) : rc;
     if (rc == MPI_SUCCESS) {
         int n_done = 0;
 
@@ -630,7 +650,7 @@ int PMPI_Request_free(MPI_Request *request)
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    rc = find(FM_CALL, *request, &r);
+    rc = find_at(FM_CALL, request, &r);
     if (rc == MPI_SUCCESS) {
         rc = r ? MPI_SUCCESS : null_request(FM_CALL);
     }
@@ -649,7 +669,7 @@ int PMPI_Cancel(MPI_Request *request)
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    rc = find(FM_CALL, *request, &r);
+    rc = find_at(FM_CALL, request, &r);
     if (rc == MPI_SUCCESS) {
         rc = r ? MPI_SUCCESS : null_request(FM_CALL);
     }
@@ -692,7 +712,8 @@ int PMPI_Start(MPI_Request *request)
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    rc = start(FM_CALL, *request, 0);
+    rc = fm_pt2pt_out(MPI_SUCCESS, FM_CALL, "request", request);
+    rc = rc == MPI_SUCCESS ? start(FM_CALL, *request, 0) : rc;
     FM_LEAVE();
     return rc;
 }
@@ -700,12 +721,10 @@ FM_ALIAS(Start)
 
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
-    int rc = MPI_SUCCESS;
+    int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    if (count < 0) {
-        rc = fm_raise(NULL, FM_CALL, MPI_ERR_COUNT, "count is %d, it must not be negative", count);
-    }
+    rc = check_array(FM_CALL, count, array_of_requests);
     for (int k = 0; rc == MPI_SUCCESS && k < count; k++) {
         rc = start(FM_CALL, array_of_requests[k], k);
     }

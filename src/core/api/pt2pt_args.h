@@ -2,7 +2,7 @@
 /* Checks of the arguments of point-to-point calls, and what they all do first and last. */
 #pragma once
 
-#include "core/api/api.h"
+#include "core/api/find.h"
 #include "core/object/comm.h"
 #include "core/p2p/probe.h"
 #include "core/p2p/recv.h"
@@ -40,12 +40,17 @@ FM_INLINE bool fm_pt2pt_is_plain(MPI_Datatype type, MPI_Comm comm, struct fm_msg
 int fm_pt2pt_check_peer(const char *call, MPI_Comm comm, int peer, int tag,
                         struct fm_comm **out_comm);
 
+/* An output argument must be there. MPI_SUCCESS or the code raised; `rc` is that of the checks
+   before, which stands. */
+FM_INLINE int fm_pt2pt_out(int rc, const char *call, const char *name, const void *out)
+{
+    return FM_CHECKS && FM_UNLIKELY(!out) && rc == MPI_SUCCESS ? fm_find_out(NULL, call, name, out)
+                                                               : rc;
+}
+
 /* The lock, and the name of the call for those who wait in it. */
 FM_INLINE void fm_pt2pt_enter(const char *call)
 {
     fm_lock_take(&fm_root.lock);
-    fm_root.call = call;
+    fm_handle_note_call(call);
 }
-
-/* The name of the function that this stands in. */
-#define FM_CALL (&__func__[1])
