@@ -18,6 +18,7 @@
 static struct {
     uint64_t *words;
     uint32_t n_words;
+    uint32_t n_full; /* words at the beginning in which no id is free */
 } used;
 
 static int grow(uint32_t n_words)
@@ -32,6 +33,9 @@ static int grow(uint32_t n_words)
         return fm_fail(-FM_E_NOMEM, "no memory for the ids of communicators");
     }
     memset(words + used.n_words, 0, (n_words - used.n_words) * sizeof(*words));
+    if (used.n_words == 0) {
+        words[0] = (UINT64_C(1) << FIRST_BIT) - 1; /* never given out */
+    }
     used.words = words;
     used.n_words = n_words;
     return 0;
@@ -43,6 +47,13 @@ static int take(uint32_t floor, uint32_t *out_id)
     uint32_t at = floor / BITS;
     uint64_t below = (UINT64_C(1) << (floor % BITS)) - 1;
 
+    while (used.n_full < used.n_words && used.words[used.n_full] == UINT64_MAX) {
+        used.n_full++;
+    }
+    if (at < used.n_full) {
+        at = used.n_full;
+        below = 0;
+    }
     while (at < used.n_words && (used.words[at] | below) == UINT64_MAX) {
         below = 0;
         at++;
@@ -65,6 +76,7 @@ void fm_agree_release(uint32_t context)
 
     fm_assert(id / BITS < used.n_words);
     used.words[id / BITS] &= ~(UINT64_C(1) << (id % BITS));
+    used.n_full = id / BITS < used.n_full ? id / BITS : used.n_full;
 }
 
 /* Highest and lowest proposal, the latter as the highest complement. */
