@@ -39,7 +39,7 @@
    which is the body's without its P, for whoever waits in it. At the end, outside of the lock,
    the callbacks of events that wait for a place where they may call MPI (MPI-5.0 15.3.8). */
 #define FM_ENTER() (fm_lock_take(&fm_root.lock), fm_handle_note_call(&__func__[1]))
-#define FM_LEAVE() (fm_lock_drop(&fm_root.lock), fathom_mpit_poll())
+#define FM_LEAVE() (fm_handle_leave(), fathom_mpit_poll())
 
 /* The same for functions that any thread may call at any thread level (MPI-5.0 11.4.1): they hold
    the lock of what lasts (handle.h), wait for nothing, and are not noted. */

@@ -16,6 +16,14 @@ struct fm_root fm_root = {.rank = -1,
                           .lasting = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
                           .request_words = &fm_request_nowhere};
 
+void fm_handle_leave_shared(void)
+{
+    if (fm_root.wake) {
+        fm_root.wake();
+    }
+    fm_lock_drop(&fm_root.lock);
+}
+
 int fm_handle_pool(enum fm_kind kind, size_t obj_len, size_t max_objects)
 {
     if (fm_root.pools[kind].base) {

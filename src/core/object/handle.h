@@ -76,6 +76,9 @@ struct fm_root {
     void (*comm_changed)(struct fm_comm *comm, bool is_made);
     /* Where requests are counted; never NULL. */
     struct fm_request_words *request_words;
+    /* There are threads that sleep for something which may have come: look, before the lock is
+       dropped. NULL: there are none. Set by p2p/sleeper.c. */
+    void (*wake)(void);
     /* Process index -> number of its node; NULL: all on one node. Installed by the runtime. */
     const int *node_of;
 };
@@ -85,6 +88,15 @@ extern struct fm_root fm_root;
 FM_INLINE void fm_handle_note_call(const char *call)
 {
     __atomic_store_n(&fm_root.call, call, __ATOMIC_RELAXED); /* with any look at it */
+}
+
+/* The end of a call: drop the library lock, and wake who waited for what this thread has done. */
+FM_COLD void fm_handle_leave_shared(void);
+FM_INLINE void fm_handle_leave(void)
+{
+    if (FM_UNLIKELY(fm_root.lock.is_on)) {
+        fm_handle_leave_shared();
+    }
 }
 
 FM_INLINE void fm_handle_lock_lasting(void)

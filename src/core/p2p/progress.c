@@ -17,6 +17,7 @@
 
 #include "core/p2p/engine.h"
 #include "core/p2p/progress_state.h"
+#include "core/p2p/sleeper.h"
 
 #define N_HOOKS 32
 
@@ -195,7 +196,7 @@ struct until {
 };
 
 struct sleep_set {
-    struct pollfd fds[FM_MAX_TRANSPORTS];
+    struct pollfd fds[FM_MAX_TRANSPORTS + 1]; /* one for other threads */
     struct fm_sleep words[FM_MAX_TRANSPORTS];
     int n_fds, n_words;
 };
@@ -222,18 +223,31 @@ static int arm_all(struct fm_channel *ch, struct sleep_set *set)
     return 0;
 }
 
-static void sleep_now(const struct fm_channel *ch, struct sleep_set *set, uint64_t max_us)
+/* `me` is NULL where there is one thread. */
+static void sleep_now(struct sleep_set *set, struct fm_sleeper *me, uint64_t max_us)
 {
     bool is_mixed =
         set->n_words > 1 || (set->n_words && set->n_fds) || set->n_words + set->n_fds == 0;
-    uint64_t us = (is_mixed || ch->lock->is_on) && max_us > 1000 ? 1000 : max_us;
+    bool is_capped = is_mixed || (me && me->fd < 0);
+    uint64_t us = is_capped && max_us > 1000 ? 1000 : max_us;
     struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
 
+    if (me && set->n_fds == 0 && fm_sleeper_wait(me, set->words, set->n_words, max_us)) {
+        return;
+    }
     if (set->n_words == 1 && set->n_fds == 0) {
         syscall(SYS_futex, set->words[0].word, FUTEX_WAIT, set->words[0].seen, &t, NULL, 0);
     } else {
         ppoll(set->fds, (nfds_t)set->n_fds, &t, NULL);
     }
+}
+
+static void drop_lock(struct fm_channel *ch)
+{
+    if (FM_UNLIKELY(ch->lock->is_on && fm_root.wake)) {
+        fm_root.wake();
+    }
+    fm_lock_drop(ch->lock);
 }
 
 /* Begin to sleep, without the lock. The time. */
@@ -246,7 +260,7 @@ static uint64_t note_asleep(struct fm_channel *ch)
     if (FM_UNLIKELY(w->on_slept)) {
         fm_progress_emit(w, false, 0);
     }
-    fm_lock_drop(ch->lock);
+    drop_lock(ch);
     return now;
 }
 
@@ -271,12 +285,25 @@ static uint64_t note_awake(struct fm_channel *ch, uint64_t since)
 #define VAIN_NS 20000
 
 /* FM_AGAIN when it ended at once, else 0. */
-static int sleep_armed(struct fm_channel *ch, struct sleep_set *set)
+static int sleep_armed(struct fm_channel *ch, struct sleep_set *set, const struct until *u)
 {
-    uint64_t t0 = note_asleep(ch);
+    bool is_shared = ch->lock->is_on;
+    struct fm_sleeper me;
+    uint64_t t0, ns;
 
-    sleep_now(ch, set, ch->progress->words->sleep_us);
-    return note_awake(ch, t0) < VAIN_NS ? FM_AGAIN : 0;
+    if (is_shared) {
+        fm_sleeper_begin(&me, u->fn, u->ctx, set->n_fds > 0);
+        if (me.fd >= 0) {
+            set->fds[set->n_fds++] = (struct pollfd){.fd = me.fd, .events = POLLIN};
+        }
+    }
+    t0 = note_asleep(ch);
+    sleep_now(set, is_shared ? &me : NULL, ch->progress->words->sleep_us);
+    ns = note_awake(ch, t0);
+    if (is_shared) {
+        fm_sleeper_end(&me);
+    }
+    return ns < VAIN_NS ? FM_AGAIN : 0;
 }
 
 /*
@@ -299,7 +326,7 @@ static int sleep_once(struct fm_channel *ch, const struct until *u)
     }
     rc = arm_all(ch, &set);
     if (rc == 0 && !(u->doze && u->fn(u->ctx))) {
-        rc = sleep_armed(ch, &set);
+        rc = sleep_armed(ch, &set, u);
     }
     if (u->doze) {
         u->doze(u->ctx, false);
@@ -310,7 +337,7 @@ static int sleep_once(struct fm_channel *ch, const struct until *u)
 static void give_way(struct fm_channel *ch)
 {
     FM_STAT(ch->progress->words->n_yields++);
-    fm_lock_drop(ch->lock);
+    drop_lock(ch);
     sched_yield();
     fm_lock_take(ch->lock);
 }
