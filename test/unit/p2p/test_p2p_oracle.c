@@ -453,12 +453,12 @@ static void compare_rest(int k, const struct tally *t)
                before[k].rndv_ns + t->rndv_ns_max);
 }
 
-static struct fm_dtype *every_other_byte(void)
+static struct fm_dtype *vector(MPI_Count count, MPI_Count len, MPI_Count stride)
 {
-    static const MPI_Count of_four[] = {4, 1, 2}; /* count, length and stride of the blocks */
+    const MPI_Count values[] = {count, len, stride};
     struct fm_dtype *t = fm_dtype_begin(MPI_COMBINER_VECTOR, false, 3, 1);
 
-    memcpy(t->env->values, of_four, sizeof(of_four));
+    memcpy(t->env->values, values, sizeof(values));
     fm_dtype_take(t, 0, fm_dtype_byte());
     ck_assert_int_eq(fm_dtype_end(t), 0);
     ck_assert_int_eq(fm_dtype_flatten(t), 0);
@@ -468,7 +468,7 @@ static struct fm_dtype *every_other_byte(void)
 static void run(const struct net_options *options, unsigned refuse_pct)
 {
     start(3, options);
-    sparse = every_other_byte();
+    sparse = vector(4, 1, 2);
     memset(n_null, 0, sizeof(n_null));
     memset(n_queued, 0, sizeof(n_queued));
     warm_up();
@@ -651,6 +651,58 @@ static int progress_of_other(void *ctx)
     return fm_progress(net.ch[1]) < 0;
 }
 
+static void set_limit(int node, const char *name, uint64_t value)
+{
+    for (int k = 0; k < fm_p2p_vars.n_cvars; k++) {
+        if (strcmp(fm_p2p_vars.cvars[k].name, name) == 0) {
+            *(uint64_t *)((char *)net.ch[node]->words + fm_p2p_vars.cvars[k].at) = value;
+        }
+    }
+}
+
+static bool has(const char *name)
+{
+    bool found = false;
+
+    for (int k = 0; k < fm_p2p_vars.n_pvars; k++) {
+        found |= strcmp(fm_p2p_vars.pvars[k].name, name) == 0;
+    }
+    return found;
+}
+
+/* Blocks with gaps between them, where the engine fetches such. */
+START_TEST(pieces_are_fetched)
+{
+    enum { N_BLOCKS = 5, LEN = 10000 };
+    struct fm_dtype *gaps;
+    struct fm_request *s, *r;
+    struct fm_msg m;
+
+    if (!has("p2p_fetched_pieces")) {
+        return;
+    }
+    start(2, NULL);
+    warm_up();
+    gaps = vector(N_BLOCKS, LEN, 2 * LEN);
+    for (int k = 0; k < 2; k++) {
+        set_limit(k, "p2p_piece_min", 1);
+        set_limit(k, "p2p_piece_rma_min", 1);
+    }
+    r = net_irecv(1, got, N_BLOCKS * LEN, 0, 0);
+    m = net_msg(0, data, 1, gaps, 1, 0);
+    ck_assert_int_eq(fm_isend(&m, FM_SEND_STANDARD, &s), 0);
+    net_end(r, NULL);
+    net_end(s, NULL);
+    same(1, "p2p_piecewise_messages", 0, 1);
+    same(1, "p2p_fetched_pieces", 0, N_BLOCKS);
+    same(1, "p2p_fetches", 0, asked[1].n_rma);
+    same(1, "p2p_fetched_bytes", 0, N_BLOCKS * LEN);
+    same(0, "p2p_packed_messages", 0, 0);
+    fm_dtype_unref(gaps);
+    net_stop();
+}
+END_TEST
+
 START_TEST(buffered_bytes_and_waits)
 {
     enum { LEN = 1000, N = 7 };
@@ -813,6 +865,7 @@ int main(void)
     tcase_add_test(tc, time_of_a_rendezvous);
     tcase_add_test(tc, reason_of_a_communicator);
     tcase_add_test(tc, a_fetch_falls_back);
+    tcase_add_test(tc, pieces_are_fetched);
     tcase_add_test(tc, buffered_bytes_and_waits);
     tcase_add_test(tc, peers_come_and_fail);
     tcase_add_test(tc, the_window_is_the_share_of_a_sender);
