@@ -174,18 +174,17 @@ static int ofi_arm(struct fm_transport *tp, struct fm_sleep *out_sleep)
     struct fid *fids[] = {&ofi->cq->fid};
     bool is_busy = ofi->was_refused || ofi->waiting || ofi->n_unposted ||
                    !fm_list_is_empty(&ofi->transfers_waiting);
-    int rc;
 
     /* What the provider refused may become possible without anything that wakes us. */
     ofi->was_refused = false;
     if (is_busy) {
         return FM_AGAIN;
     }
-    rc = ofi->cq_fd < 0 ? -FI_ENOSYS : fi_trywait(ofi->fabric, fids, 1);
-    if (rc == -FI_EAGAIN) {
+    /* A provider without a wait object (shm) wakes nobody: the caller is to nap and look again. */
+    if (ofi->cq_fd < 0 || fi_trywait(ofi->fabric, fids, 1) != 0) {
         return FM_AGAIN;
     }
-    *out_sleep = (struct fm_sleep){.fd = rc ? -1 : ofi->cq_fd};
+    *out_sleep = (struct fm_sleep){.fd = ofi->cq_fd};
     return 0;
 }
 
