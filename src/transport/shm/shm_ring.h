@@ -23,8 +23,8 @@
  *      touch in it follows from W'. Its load of tail comes before that of head, so a tail that
  *      looks far behind head is only an old one, and the swap fails.
  *
- * A writer that dies between T and W blocks those behind it. That is the end of the job anyway, and
- * the reader sees it: fm_shm_ring_is_stuck().
+ * A writer that dies between T and W blocks those behind it. The process manager tells of its
+ * death, and the job ends.
  */
 #pragma once
 
@@ -119,10 +119,4 @@ static inline uint64_t fm_shm_ring_advance(struct fm_shm_ring *r, uint64_t ring_
     }
     atomic_store_explicit(&r->head, head + span, memory_order_release); /* R' */
     return head + span;
-}
-
-/* Reader: somebody has taken a span and not published it (yet). */
-FM_INLINE bool fm_shm_ring_is_stuck(struct fm_shm_ring *r, uint64_t head)
-{
-    return atomic_load_explicit(&r->tail, memory_order_relaxed) != head;
 }
