@@ -129,7 +129,7 @@ FM_INLINE int try_one(struct fm_request *r)
     if (r->is_done) {
         return 0;
     }
-    rc = fm_progress(channel_of(r));
+    rc = fm_progress_test(channel_of(r));
     return rc < 0 ? rc : 0;
 }
 
@@ -275,7 +275,7 @@ static int until(fm_until_fn is_met, struct array *a, bool is_test)
     if (!is_test) {
         return fm_wait_until(ch, is_met, a);
     }
-    rc = fm_progress(ch);
+    rc = fm_progress_test(ch);
     return rc < 0 ? rc : 0;
 }
 

@@ -74,7 +74,7 @@ static int look_once(struct search *s)
     if (look(s)) {
         return 0;
     }
-    rc = fm_progress(s->comm->ch);
+    rc = fm_progress_test(s->comm->ch);
     if (rc < 0 || look(s)) {
         return rc < 0 ? rc : 0;
     }

@@ -31,7 +31,8 @@ struct fm_progress {
     struct hook hooks[N_HOOKS];
     int n_hooks;
     int n_processors;
-    uint64_t gone_at; /* when to ask again who has died */
+    uint32_t n_vain_tests; /* in a row */
+    uint64_t gone_at;      /* when to ask again who has died */
 };
 
 int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out_progress)
@@ -451,6 +452,22 @@ FM_COLD static int wait_slowly(struct fm_channel *ch, const struct until *u)
 bool fm_progress_is_crowded(const struct fm_channel *ch)
 {
     return ch->n_local > ch->progress->n_processors;
+}
+
+/* Tests that may fail in a row before the processor is given away. */
+#define VAIN_TESTS 8
+
+int fm_progress_test(struct fm_channel *ch)
+{
+    struct fm_progress *p = ch->progress;
+    int n = fm_progress(ch);
+
+    if (FM_LIKELY(n != 0 || !fm_progress_is_crowded(ch))) {
+        p->n_vain_tests = 0;
+    } else if (++p->n_vain_tests > VAIN_TESTS) {
+        give_way(ch);
+    }
+    return n;
 }
 
 /*

@@ -15,6 +15,10 @@ struct fm_channel;
 /* One round over transports and hooks. How many things happened, or a failure of the whole. */
 int fm_progress(struct fm_channel *ch);
 
+/* The same for calls that do not wait (tests, probes). Who calls them again and again in vain, with
+   more processes than processors, gives the processor to those that he is waiting for. */
+int fm_progress_test(struct fm_channel *ch);
+
 /* Something that wants to be called in every round (schedules, RMA). Returns how many things it
  * did. */
 typedef int (*fm_progress_fn)(void *ctx);
