@@ -217,9 +217,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int c = 0; c < N_COUNTS; c++) {
-        int n = counts[c];
+        int n = fewer(counts[c], size);
 
-        for (int root = 0; root < size; root++) {
+        for (int root = 0; root < size; root = next_root(root, size)) {
             EACH_ALGORITHM("coll_bcast_algorithm", bcast(n, root));
             EACH_ALGORITHM("coll_reduce_algorithm", reduce(n, root));
             EACH_ALGORITHM("coll_gather_algorithm", gather(n, root));

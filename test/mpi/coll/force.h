@@ -46,4 +46,16 @@ static inline void force(const char *variable, int value)
         }                                                                                          \
     } while (0)
 
+/* Elements per rank and steps between roots: in jobs of more than 8 ranks less of each, so that the
+   work and the memory of all of them do not grow with the square of the ranks. */
+static inline int fewer(int n, int size)
+{
+    return size <= 8 || n < 64 ? n : (int)((long)n * 64 / size / size) + 1;
+}
+
+static inline int next_root(int root, int size)
+{
+    return root + (size <= 8 ? 1 : size / 4);
+}
+
 #endif

@@ -292,7 +292,7 @@ static void many_at_once(uint64_t seed)
 
     OK(MPI_Irecv(&in, 1, MPI_INT, (rank + size - 1) % size, 3, MPI_COMM_WORLD, &message));
     for (int k = 0; k < MAX_OPEN; k++) {
-        int n = 1 + random_below(&seed, k % 5 == 0 ? 5000 : 20);
+        int n = fewer(1 + random_below(&seed, k % 5 == 0 ? 5000 : 20), size);
 
         ops[k] = make(random_below(&seed, N_KINDS), n, random_below(&seed, size), k);
         start(&ops[k], MPI_COMM_WORLD, &r[k]);
@@ -375,8 +375,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int c = 0; c < 4; c++) {
-        one_by_one(counts[c]);
-        again_and_again(counts[c]);
+        one_by_one(fewer(counts[c], size));
+        again_and_again(fewer(counts[c], size));
     }
     for (uint64_t seed = 1; seed <= 20; seed++) {
         many_at_once(seed);

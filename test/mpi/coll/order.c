@@ -163,13 +163,15 @@ int main(int argc, char **argv)
     make_type();
     OK(MPI_Op_create(apply, 0, &op));
     for (int c = 0; c < 5; c++) {
-        for (int root = 0; root < size; root++) {
-            EACH_ALGORITHM("coll_reduce_algorithm", reduce(counts[c], root));
+        int n = fewer(counts[c], size);
+
+        for (int root = 0; root < size; root = next_root(root, size)) {
+            EACH_ALGORITHM("coll_reduce_algorithm", reduce(n, root));
         }
-        EACH_ALGORITHM("coll_allreduce_algorithm", allreduce(counts[c]));
-        EACH_ALGORITHM("coll_reduce_scatter_algorithm", reduce_scatter(counts[c]));
-        EACH_ALGORITHM("coll_bcast_algorithm", bcast(counts[c]));
-        scan(counts[c]);
+        EACH_ALGORITHM("coll_allreduce_algorithm", allreduce(n));
+        EACH_ALGORITHM("coll_reduce_scatter_algorithm", reduce_scatter(n));
+        EACH_ALGORITHM("coll_bcast_algorithm", bcast(n));
+        scan(n);
     }
     OK(MPI_Op_free(&op));
     OK(MPI_Type_free(&type));
