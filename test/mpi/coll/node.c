@@ -297,14 +297,18 @@ static void mistakes(void)
 int main(int argc, char **argv)
 {
     MPI_Comm comm;
-    int provided;
+    int provided, n_near;
 
     MPI_Init(&argc, &argv);
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     OK(MPI_T_pvar_session_create(&session));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    is_there = size > 1 && read_int("coll_node") >= 0 && read_int("transport") != 1;
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm));
+    OK(MPI_Comm_size(comm, &n_near));
+    OK(MPI_Comm_free(&comm));
+    is_there =
+        size > 1 && n_near == size && read_int("coll_node") >= 0 && read_int("transport") != 1;
     modes_are_followed();
     for (int mode = AUTO; mode <= ALWAYS; mode++) {
         comm = copy(mode);
