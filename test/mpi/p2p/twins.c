@@ -109,6 +109,40 @@ static void all_sends(MPI_Comm comm)
     PERSISTENT(MPI_Rsend_init_c);
 }
 
+/* The blocking receive in both forms: into every other int, and the gaps stay as they were. */
+#define RECEIVE(call)                                                                              \
+    do {                                                                                           \
+        tag++;                                                                                     \
+        for (int i = 0; i < 2 * N; i++) {                                                          \
+            in_gaps[i] = -7;                                                                       \
+        }                                                                                          \
+        for (int i = 0; i < N; i++) {                                                              \
+            out[i] = 1000 * me + i + tag;                                                          \
+        }                                                                                          \
+        OK(MPI_Isend(out, N, MPI_INT, (me + 1) % n, tag, comm, &r));                               \
+        OK(call(in_gaps, N, every_other, (me + n - 1) % n, tag, comm, &st));                       \
+        OK(MPI_Wait(&r, MPI_STATUS_IGNORE));                                                       \
+        CHECK_EQ(st.MPI_SOURCE, (me + n - 1) % n);                                                 \
+        CHECK_EQ(st.MPI_TAG, tag);                                                                 \
+        for (int i = 0; i < N; i++) {                                                              \
+            CHECK_EQ(in_gaps[2 * i], 1000 * ((me + n - 1) % n) + i + tag);                         \
+            CHECK_EQ(in_gaps[2 * i + 1], -7);                                                      \
+        }                                                                                          \
+    } while (0)
+
+static void all_receives(MPI_Comm comm)
+{
+    static int in_gaps[2 * N];
+    MPI_Request r;
+    MPI_Status st;
+    int tag = 100, me, n;
+
+    OK(MPI_Comm_rank(comm, &me));
+    OK(MPI_Comm_size(comm, &n));
+    RECEIVE(MPI_Recv);
+    RECEIVE(MPI_Recv_c);
+}
+
 static void statuses(void)
 {
     MPI_Status st;
@@ -141,7 +175,9 @@ int main(int argc, char **argv)
     OK(MPI_Comm_attach_buffer_c(MPI_COMM_WORLD, memory, sizeof(memory)));
     OK(MPI_Comm_attach_buffer_c(MPI_COMM_SELF, MPI_BUFFER_AUTOMATIC, 0));
     all_sends(MPI_COMM_WORLD);
+    all_receives(MPI_COMM_WORLD);
     all_sends(MPI_COMM_SELF);
+    all_receives(MPI_COMM_SELF);
     OK(MPI_Comm_detach_buffer_c(MPI_COMM_WORLD, &addr, &len));
     CHECK(addr == memory && len == sizeof(memory));
     OK(MPI_Comm_detach_buffer_c(MPI_COMM_SELF, &addr, &len));
