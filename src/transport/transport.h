@@ -163,6 +163,8 @@ struct fm_transport {
                              shm) */
     bool wants_local_mem; /* `local` of a transfer should be registered too (FI_MR_LOCAL) */
     uint32_t max_pieces;  /* of one transfer; 0: it takes no lists */
+    bool hoards;          /* messages that nobody took yet may lie in memory of its own, many times
+                             their size (false: the sender is held back) */
 };
 
 /* What every endpoint begins with. */

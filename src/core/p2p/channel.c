@@ -126,7 +126,7 @@ static int make_peers(struct fm_channel *ch)
     memset(ch->peers, 0, n * sizeof(struct fm_peer));
     for (int k = 0; k < ch->n_peers; k++) {
         ch->peers[k].proc = k;
-        ch->peers[k].window = ch->window;
+        ch->peers[k].window = ch->far_window; /* until fm_peer_limits() knows better */
         ch->peers[k].q = &q[k];
         q[k].peer = &ch->peers[k];
         fm_list_init(&q[k].link);
@@ -137,11 +137,12 @@ static int make_peers(struct fm_channel *ch)
     return 0;
 }
 
-static uint32_t window_of(const struct fm_channel *ch)
+/* The share of one sender in unexpected memory, in blocks; at most that of so many bytes. */
+static uint32_t window_of(const struct fm_channel *ch, uint64_t most_bytes)
 {
     uint64_t n = ch->n_peers > 1 ? (uint64_t)ch->n_peers - 1 : 1;
     uint64_t blocks = ch->words->unexpected_limit / FM_BLOCK_LEN / n;
-    uint64_t most = ch->words->sender_limit / FM_BLOCK_LEN;
+    uint64_t most = most_bytes / FM_BLOCK_LEN;
 
     if (blocks > most) {
         blocks = most;
@@ -165,7 +166,8 @@ static int make(struct fm_channel *ch, const struct fm_channel_words *words)
     if (rc != 0) {
         return rc;
     }
-    ch->window = window_of(ch);
+    ch->window = window_of(ch, UINT64_MAX);
+    ch->far_window = window_of(ch, ch->words->sender_limit);
     FM_STAT(ch->words->window_bytes = (uint64_t)ch->window * FM_BLOCK_LEN);
     rc = make_peers(ch);
     rc = rc ? rc : fm_match_create(ch->match_words, &ch->match);

@@ -56,6 +56,7 @@ struct fm_channel {
     struct fm_buffer *buffers;   /* bsend.c: what the user has attached */
     struct fm_request *sent;     /* send.c: stands for sends that were over at once; may be NULL */
     uint32_t window;             /* blocks that one sender may have in use here */
+    uint32_t far_window;         /* ... over a transport that hoards */
     uint32_t next_part_tag;      /* partition.c */
     int n_stalled;               /* peers that may send no further RTS */
     uint64_t n_sending;          /* sends to other processes that are not complete */

@@ -49,9 +49,9 @@ static const struct fathom_cvar cvars[] = {
      .at = WORD(unexpected_limit), .def = 64 << 20, .min = 64 << 10, .max = INT64_C(1) << 40,
      .category = "flow", .fixed_after_init = true},
     {.name = "p2p_sender_limit", .unit = "bytes",
-     .desc = "Most of that memory that one sender may use; raise it where single senders run far "
-             "ahead, but note that a provider may hold many times as much for messages that it "
-             "took from the network too early.",
+     .desc = "Most of that memory that one sender over libfabric may use; raise it where single "
+             "senders run far ahead, but note that a provider may hold many times as much for "
+             "messages that it took from the network too early.",
      .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_ALL_EQ,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(sender_limit), .def = 2 << 20, .min = 16 << 10, .max = INT64_C(1) << 40,
@@ -274,7 +274,8 @@ static const struct fathom_pvar pvars[] = {
      .desc = "Most memory that unexpected messages took up."},
     {.name = "p2p_unexpected_window", .unit = "bytes", .klass = FATHOM_SIZE, .at =
      WORD(window_bytes), .category = "flow",
-     .desc = "Unexpected memory that one sender may use here."},
+     .desc = "Unexpected memory that one sender may use here, over libfabric within "
+             "p2p_sender_limit."},
     {.name = "p2p_copied_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(n_copied_recvd), .category = "flow",
      .desc = "Messages that had to lie in unexpected memory before they were received."},

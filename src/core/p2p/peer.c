@@ -9,7 +9,7 @@
 #include "core/p2p/engine.h"
 #include "util/log.h"
 
-/* Share of the window after which freed blocks are told without being asked: 1/4. */
+/* Share of the smaller window after which freed blocks are told without being asked: 1/4. */
 #define TELL_SHIFT 2
 
 _Static_assert(sizeof(struct fm_peer) == FM_CACHE_LINE, "hot");
@@ -29,6 +29,7 @@ void fm_peer_limits(struct fm_channel *ch, struct fm_peer *peer)
     room = peer->ep->tp->max_send - sizeof(struct fm_wire_sync);
     peer->eager_limit = at_most(ch->words->eager_limit, room);
     peer->short_limit = at_most(ch->words->short_limit, peer->eager_limit);
+    peer->window = peer->ep->tp->hoards ? ch->far_window : ch->window;
 }
 
 static int refuse(const struct fm_peer *peer)
@@ -276,7 +277,7 @@ void fm_peer_nudge(struct fm_channel *ch, int proc)
 void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks)
 {
     peer->freed += n_blocks;
-    if (FM_UNLIKELY(peer->freed - peer->told > ch->window >> TELL_SHIFT)) {
+    if (FM_UNLIKELY(peer->freed - peer->told > ch->far_window >> TELL_SHIFT)) {
         tell_freed(ch, peer);
     }
 }

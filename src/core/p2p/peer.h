@@ -8,13 +8,14 @@
  * that a held-back RTS holds up nobody else's progress; so do the fragments of long messages.
  *
  * Flow control (D12). Unexpected messages lie at the receiver in blocks of FM_BLOCK_LEN bytes. Each
- * sender may have `window` blocks in use at a receiver: it charges each eager message with the
- * blocks that the message takes if nobody waits for it, and the receiver tells in every header how
- * many blocks it has freed so far (a message that was matched at once frees them at once). A sender
- * without credit sends RTS instead. An RTS takes one block as well, and a sender may have
- * `rts_window` of them unanswered; the last one says so (FM_WIRE_LAST), and a receiver that is
- * still waiting for something from this sender then allows as many again. So a process that does
- * not receive is never filled, and one that looks for a message deep in the queue always finds it.
+ * sender may have `window` blocks in use at a receiver (fewer where the transport itself piles up
+ * what nobody took yet): it charges each eager message with the blocks that the message takes if
+ * nobody waits for it, and the receiver tells in every header how many blocks it has freed so far
+ * (a message that was matched at once frees them at once). A sender without credit sends RTS
+ * instead. An RTS takes one block as well, and a sender may have `rts_window` of them unanswered;
+ * the last one says so (FM_WIRE_LAST), and a receiver that is still waiting for something from this
+ * sender then allows as many again. So a process that does not receive is never filled, and one
+ * that looks for a message deep in the queue always finds it.
  */
 #pragma once
 

@@ -401,6 +401,7 @@ static void set_limits(struct fm_ofi *ofi)
     ofi->tp.max_send = smaller(ofi->tp.max_send, info->ep_attr->max_msg_size - tail - 8);
     ofi->tp.best_inline = ofi->inject_len > tail ? (ofi->inject_len - tail) & ~(size_t)7 : 0;
     ofi->tp.has_rma = has_rma;
+    ofi->tp.hoards = true;
     ofi->tp.needs_expose = true;
     ofi->tp.wants_local_mem = has_rma && (ofi->mr_mode & FI_MR_LOCAL);
 }
