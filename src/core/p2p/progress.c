@@ -424,24 +424,29 @@ static int slow_rounds(struct fm_channel *ch, const struct until *u)
     return 0;
 }
 
-FM_COLD static int wait_slowly(struct fm_channel *ch, const struct until *u)
+/* A wait is over that lasted since t0. */
+static void note_slow(struct fm_progress_words *w, enum fm_wait_kind kind, uint64_t t0)
 {
-    struct fm_progress_words *w = ch->progress->words;
-    uint64_t t0 = fm_now_ns();
-    uint64_t ns;
-    int rc;
+    uint64_t ns = fm_now_ns() - t0;
 
-    enum fm_wait_kind kind = fm_progress_kind(fm_root.call); /* now: others call meanwhile */
-
-    note_blocked(ch, u->about, t0);
-    FM_STAT(w->n_slow_waits++);
-    FM_STAT(w->state = FM_PROGRESS_YIELD);
-    rc = slow_rounds(ch, u);
-    ns = fm_now_ns() - t0;
     FM_STAT(w->state = FM_PROGRESS_OUTSIDE);
+    FM_STAT(w->n_slow_waits++);
     FM_STAT(w->blocked_ns += ns);
     FM_STAT(w->kind_ns[kind] += ns);
     FM_STAT(w->wait_times[fm_hist_bin(ns)]++);
+}
+
+/* A wait that began at t0 and may take long. */
+FM_COLD static int wait_slowly(struct fm_channel *ch, const struct until *u, uint64_t t0)
+{
+    struct fm_progress_words *w = ch->progress->words;
+    enum fm_wait_kind kind = fm_progress_kind(fm_root.call); /* now: others call meanwhile */
+    int rc;
+
+    note_blocked(ch, u->about, t0);
+    FM_STAT(w->state = FM_PROGRESS_YIELD);
+    rc = slow_rounds(ch, u);
+    note_slow(w, kind, t0);
     note_free(ch);
     return rc;
 }
@@ -480,23 +485,20 @@ static int yield_rounds(struct fm_channel *ch, const struct until *u)
     uint64_t n_idle = 0;
 
     while (n_idle < ch->progress->words->yield) {
-        int n = fm_progress(ch);
+        int n;
 
+        give_way(ch);
+        if (u->fn(u->ctx)) {
+            return 0;
+        }
+        n = fm_progress(ch);
         if (FM_UNLIKELY(n < 0)) {
             return n;
         }
         if (u->fn(u->ctx)) {
             return 0;
         }
-        if (n > 0) {
-            n_idle = 0;
-            continue;
-        }
-        give_way(ch);
-        if (u->fn(u->ctx)) {
-            return 0;
-        }
-        n_idle++;
+        n_idle = n > 0 ? 0 : n_idle + 1;
     }
     return FM_AGAIN;
 }
@@ -504,12 +506,25 @@ static int yield_rounds(struct fm_channel *ch, const struct until *u)
 static __attribute__((noinline)) int wait_crowded(struct fm_channel *ch, const struct until *u)
 {
     struct fm_progress_words *w = ch->progress->words;
+    enum fm_wait_kind kind;
+    uint64_t t0;
     int rc;
 
+    do { /* what has come already is no wait */
+        rc = fm_progress(ch);
+        if (FM_UNLIKELY(rc < 0) || u->fn(u->ctx)) {
+            return rc < 0 ? rc : 0;
+        }
+    } while (rc > 0);
+    kind = fm_progress_kind(fm_root.call);
+    t0 = fm_now_ns();
     FM_STAT(w->state = FM_PROGRESS_YIELD);
     rc = yield_rounds(ch, u);
-    FM_STAT(w->state = FM_PROGRESS_OUTSIDE);
-    return rc == FM_AGAIN ? wait_slowly(ch, u) : rc;
+    if (rc == FM_AGAIN) {
+        return wait_slowly(ch, u, t0);
+    }
+    note_slow(w, kind, t0);
+    return rc;
 }
 
 FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
@@ -540,7 +555,7 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
 
             end_ns = end_ns ? end_ns : now + w->spin_us * 1000;
             if (now >= end_ns) {
-                return wait_slowly(ch, u);
+                return wait_slowly(ch, u, now);
             }
             FM_STAT(w->state = FM_PROGRESS_SPIN);
         }

@@ -68,7 +68,8 @@ static const struct fathom_pvar pvars[] = {
      .desc = "Times that something was waited for."},
     {.name = "progress_slow_waits", .unit = "waits", .klass = FATHOM_COUNTER, .at =
      WORD(n_slow_waits), .category = "progress",
-     .desc = "Waits that spinning did not end."},
+     .desc = "Waits that spinning did not end, or that gave the processor away at once because "
+             "there are more ranks than processors."},
     {.name = "progress_yields", .unit = "yields", .klass = FATHOM_COUNTER, .at = WORD(n_yields),
      .category = "progress",
      .desc = "Times that a wait gave the processor away."},
