@@ -196,7 +196,7 @@ static int write_word(const struct cvar_handle *h, const struct fm_cvar *v, uint
     }
     __atomic_store_n(word, h->object ? value + 1 : value, __ATOMIC_RELAXED);
     if (v->row->changed &&
-        v->row->changed(v->table->block, h->object ? h->object->object : NULL) != 0) {
+        v->row->changed(v->table->block, h->object ? (void *)h->object->link.key : NULL) != 0) {
         __atomic_store_n(word, old, __ATOMIC_RELAXED);
         return FM_T_CVAR_SET_NOT_NOW;
     }

@@ -15,6 +15,7 @@
 
 #include <fathom/mpit.h>
 
+#include "mpit/mpit_hash.h"
 #include "mpit/mpit_slots.h"
 
 /* MPI_SUCCESS and the MPI_T error codes (MPI-5.0 15.3.10) as numbers; mpit_api_var.c holds them
@@ -124,8 +125,7 @@ struct fm_event {
 
 /* Words that belong to a live object of the host. */
 struct fm_object {
-    struct fm_object *next; /* in its hash chain */
-    void *object;
+    struct fm_hash_link link; /* its key is the host's pointer */
     const struct fm_table *table;
     char *block;
     size_t block_len;
@@ -219,6 +219,8 @@ struct fathom_page_row *fm_page_row_new(const char *name, const char *unit);
 void fm_page_row_publish(void);
 uint64_t fm_page_offset(const void *at);
 struct fathom_page_object *fm_page_object_new(void);
+/* An entry is free again; NULL is fine. */
+void fm_page_object_give(struct fathom_page_object *entry);
 
 /* ---- mpit_object.c ---- */
 

@@ -12,15 +12,18 @@
 
 #include "mpit/mpit_live.h"
 
-#define N_CHAINS 1024u
+/* Part of the registry's root, by host pointer; guarded by its lock. */
+static struct fm_hash live;
 
-/* Part of the registry's root; guarded by its lock. */
-static struct fm_object *chains[N_CHAINS];
-
-/* By pointer alone: the objects of one pointer lie in one chain. */
-static struct fm_object **chain_of(const void *object)
+/* The link is an object's first member. */
+static struct fm_object *first_of(const void *object)
 {
-    return &chains[((uintptr_t)object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+    return (struct fm_object *)fm_hash_find(&live, object);
+}
+
+static struct fm_object *next_of(const struct fm_object *o)
+{
+    return (struct fm_object *)fm_hash_next(&o->link);
 }
 
 static struct fm_table *table_of(const struct fathom_table *from)
@@ -39,12 +42,9 @@ struct fm_object *fm_object_find(const struct fm_table *table, const void *objec
 {
     struct fm_object *o;
 
-    for (o = *chain_of(object); o; o = o->next) {
-        if (o->object == object && o->table == table) {
-            return o;
-        }
+    for (o = first_of(object); o && o->table != table; o = next_of(o)) {
     }
-    return NULL;
+    return o;
 }
 
 struct fm_object *fm_object_of_handle(const struct fm_table *table, enum fathom_bind bind,
@@ -68,8 +68,8 @@ const void *fm_object_host(enum fathom_bind bind, const void *obj_handle)
         return NULL;
     }
     object = fm_mpit.host->object(bind, obj_handle);
-    for (o = object ? *chain_of(object) : NULL; o; o = o->next) {
-        if (o->object == object && o->table->from->object_bind == bind) {
+    for (o = first_of(object); o; o = next_of(o)) {
+        if (o->table->from->object_bind == bind) {
             return object;
         }
     }
@@ -114,13 +114,12 @@ static int object_add(struct fm_table *table, void *object, uint64_t id, const c
                       int n_members, void **out_block)
 {
     struct fm_object *o = calloc(1, sizeof(*o));
-    struct fm_object **chain = chain_of(object);
     int rc;
 
     if (!o) {
         return -1;
     }
-    o->object = object;
+    o->link.key = object;
     o->table = table;
     o->n_members = n_members > 0 ? n_members : 0;
     rc = take_block(o);
@@ -131,8 +130,7 @@ static int object_add(struct fm_table *table, void *object, uint64_t id, const c
     if (rc == 0) {
         show_outside(o, id, name);
     }
-    o->next = *chain;
-    *chain = o;
+    fm_hash_add(&live, &o->link);
     *out_block = o->block;
     return rc == 0 ? 0 : -1;
 }
@@ -165,8 +163,8 @@ void fathom_mpit_object_rename(void *object, const char *name)
     struct fm_object *o;
 
     fm_mpit_lock();
-    for (o = *chain_of(object); o; o = o->next) {
-        if (o->object == object && o->entry) {
+    for (o = first_of(object); o; o = next_of(o)) {
+        if (o->entry) {
             memset(o->entry->name, 0, sizeof(o->entry->name));
             strncpy(o->entry->name, name ? name : "", sizeof(o->entry->name) - 1);
         }
@@ -194,9 +192,7 @@ static void object_end(struct fm_object *o)
     fm_pvar_orphan(o);
     fm_cvar_orphan(o);
     finish_levels(o);
-    if (o->entry) {
-        __atomic_store_n(&o->entry->block, 0, __ATOMIC_RELEASE);
-    }
+    fm_page_object_give(o->entry);
     if (o->is_in_page) {
         fm_page_give(o->block, o->block_len);
     } else {
@@ -207,16 +203,12 @@ static void object_end(struct fm_object *o)
 
 void fathom_mpit_object_remove(void *object)
 {
-    struct fm_object **link, *o;
+    struct fm_object *o;
 
     fm_mpit_lock();
-    for (link = chain_of(object); (o = *link) != NULL;) {
-        if (o->object == object) {
-            *link = o->next;
-            object_end(o);
-        } else {
-            link = &o->next;
-        }
+    while ((o = first_of(object)) != NULL) {
+        fm_hash_remove(&live, &o->link);
+        object_end(o);
     }
     fm_event_orphan(object);
     fm_mpit_unlock();

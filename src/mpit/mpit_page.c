@@ -20,13 +20,22 @@
 /* A block that was given back. */
 struct hole {
     struct hole *next;
-    uint64_t at, len;
+    uint64_t at;
+};
+
+/* Blocks of one length that were given back. */
+struct holes {
+    struct holes *next;
+    struct hole *first;
+    uint64_t len;
 };
 
 /* Part of the registry's root: how the page in use is divided. */
 static struct {
-    struct hole *holes;
+    struct holes *holes; /* by length: one entry for each that was ever given back */
     uint32_t max_rows, max_objects;
+    uint32_t n_free_objects; /* among the published entries */
+    uint32_t free_from;      /* none of them lies before this one */
 } room;
 
 static void describe_process(struct fathom_page *page)
@@ -96,20 +105,28 @@ struct fathom_page *fathom_mpit_page_get(void)
     return fm_mpit.page;
 }
 
+static struct holes *holes_of(uint64_t len)
+{
+    struct holes *of;
+
+    for (of = room.holes; of && of->len != len; of = of->next) {
+    }
+    return of;
+}
+
 static uint64_t take_hole(uint64_t len)
 {
-    struct hole **link, *h;
+    struct holes *of = holes_of(len);
+    struct hole *h = of ? of->first : NULL;
     uint64_t at;
 
-    for (link = &room.holes; (h = *link) != NULL; link = &h->next) {
-        if (h->len == len) {
-            at = h->at;
-            *link = h->next;
-            free(h);
-            return at;
-        }
+    if (!h) {
+        return 0;
     }
-    return 0;
+    at = h->at;
+    of->first = h->next;
+    free(h);
+    return at;
 }
 
 void *fm_page_take(size_t len)
@@ -130,15 +147,24 @@ void *fm_page_take(size_t len)
 
 void fm_page_give(void *block, size_t len)
 {
+    uint64_t rounded = (len + LINE - 1) / LINE * LINE;
+    struct holes *of = holes_of(rounded);
     struct hole *h = malloc(sizeof(*h));
 
-    if (!h) {
+    if (h && !of) {
+        of = malloc(sizeof(*of));
+        if (of) {
+            *of = (struct holes){.next = room.holes, .len = rounded};
+            room.holes = of;
+        }
+    }
+    if (!h || !of) {
+        free(h);
         return; /* the words are lost until the process ends */
     }
     h->at = fm_page_offset(block);
-    h->len = (len + LINE - 1) / LINE * LINE;
-    h->next = room.holes;
-    room.holes = h;
+    h->next = of->first;
+    of->first = h;
 }
 
 uint64_t fm_page_offset(const void *at)
@@ -167,22 +193,40 @@ void fm_page_row_publish(void)
     __atomic_store_n(&fm_mpit.page->n_rows, fm_mpit.page->n_rows + 1, __ATOMIC_RELEASE);
 }
 
+static struct fathom_page_object *entries(void)
+{
+    return (struct fathom_page_object *)(void *)((char *)fm_mpit.page + fm_mpit.page->objects_at);
+}
+
 struct fathom_page_object *fm_page_object_new(void)
 {
     struct fathom_page *page = fm_mpit.page;
-    struct fathom_page_object *entries, *e;
-    uint32_t i;
 
-    entries = (struct fathom_page_object *)(void *)((char *)page + page->objects_at);
-    for (i = 0; i < page->n_objects; i++) {
-        if (entries[i].block == 0) {
-            return &entries[i];
+    if (room.n_free_objects > 0) {
+        while (entries()[room.free_from].block != 0) {
+            room.free_from++;
         }
+        room.n_free_objects--;
+        return &entries()[room.free_from++];
     }
     if (page->n_objects >= room.max_objects) {
         return NULL;
     }
-    e = &entries[page->n_objects];
+    /* Release: pairs with the acquire load of a reader from outside. */
     __atomic_store_n(&page->n_objects, page->n_objects + 1, __ATOMIC_RELEASE);
-    return e;
+    return &entries()[page->n_objects - 1];
+}
+
+void fm_page_object_give(struct fathom_page_object *entry)
+{
+    uint32_t number;
+
+    if (!entry) {
+        return;
+    }
+    number = (uint32_t)(entry - entries());
+    __atomic_store_n(&entry->block, 0, __ATOMIC_RELEASE);
+    if (room.n_free_objects++ == 0 || number < room.free_from) {
+        room.free_from = number;
+    }
 }

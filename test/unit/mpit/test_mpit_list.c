@@ -368,6 +368,62 @@ START_TEST(a_full_page_still_serves_tools)
 }
 END_TEST
 
+static uint32_t n_shown(const struct fathom_page *page)
+{
+    const char *objects = (const char *)page + page->objects_at;
+    uint32_t i, n = 0;
+
+    for (i = 0; i < page->n_objects; i++) {
+        const struct fathom_page_object *o = (const void *)(objects + (size_t)i * page->object_len);
+
+        n += o->block != 0;
+    }
+    return n;
+}
+
+/* Entries and blocks of ended objects serve others of the same length, whatever the order in which
+   they ended, and those of other lengths meanwhile. */
+START_TEST(what_ended_is_used_again)
+{
+    enum { MANY = 900 };
+    static struct fake_comm some[MANY];
+    const struct fathom_page *page = fathom_mpit_page_get();
+    uint32_t before = n_shown(page), n_objects = 0;
+    uint64_t used = 0;
+    void *block;
+    int i, k, round;
+
+    for (round = 0; round < 4; round++) {
+        for (i = 0; i < MANY; i++) {
+            k = i % 3 * 8 + 1; /* three lengths */
+            ck_assert_int_eq(
+                fathom_mpit_object_add(&fake_table, &some[i], 1000 + (uint64_t)i, "", k, &block),
+                0);
+            ck_assert_ptr_nonnull(object_with(page, 1000 + (uint64_t)i));
+        }
+        ck_assert_uint_eq(n_shown(page), before + MANY);
+        if (round == 0) {
+            used = page->used_len;
+            n_objects = page->n_objects;
+        }
+        ck_assert_uint_eq(page->used_len, used);
+        ck_assert_uint_eq(page->n_objects, n_objects);
+        for (i = 0; i < MANY; i++) { /* 7, 11, 13 and 17 have no factor in common with 900 */
+            static const int steps[] = {7, 11, 13, 17};
+
+            k = i * steps[round] % MANY;
+            fathom_mpit_object_remove(&some[k]);
+            ck_assert_ptr_null(object_with(page, 1000 + (uint64_t)k));
+            if (i % 5 == 0) { /* one in between */
+                fathom_mpit_object_add(&fake_table, &some[k], 5000, "", k % 3 * 8 + 1, &block);
+                fathom_mpit_object_remove(&some[k]);
+            }
+        }
+        ck_assert_uint_eq(n_shown(page), before);
+    }
+}
+END_TEST
+
 int main(void)
 {
     const TTest *tests[] = {start_and_end_are_counted,
@@ -379,6 +435,7 @@ int main(void)
                             error_texts,
                             faulty_tables_are_refused,
                             the_page_shows_everything,
+                            what_ended_is_used_again,
                             a_full_page_still_serves_tools};
     int i;
 
