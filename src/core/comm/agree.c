@@ -18,7 +18,8 @@
 static struct {
     uint64_t *words;
     uint32_t n_words;
-    uint32_t n_full; /* words at the beginning in which no id is free */
+    uint32_t n_full;  /* words at the beginning in which no id is free */
+    uint64_t n_taken; /* ids in use */
 } used;
 
 static int grow(uint32_t n_words)
@@ -26,7 +27,8 @@ static int grow(uint32_t n_words)
     uint64_t *words;
 
     if (n_words > MAX_WORDS) {
-        return fm_fail(-FM_E_NOMEM, "%u communicators are alive: free some", used.n_words * BITS);
+        return fm_fail(-FM_E_NOMEM, "no id below %u is free for another communicator: free some",
+                       used.n_words * BITS);
     }
     words = realloc(used.words, n_words * sizeof(*words));
     if (!words) {
@@ -47,6 +49,11 @@ static int take(uint32_t floor, uint32_t *out_id)
     uint32_t at = floor / BITS;
     uint64_t below = (UINT64_C(1) << (floor % BITS)) - 1;
 
+    if (used.n_taken >= fm_comm_limit()) {
+        return fm_fail(-FM_E_NOMEM,
+                       "%llu communicators are alive, and comm_limit allows no more: free some",
+                       (unsigned long long)used.n_taken);
+    }
     while (used.n_full < used.n_words && used.words[used.n_full] == UINT64_MAX) {
         used.n_full++;
     }
@@ -67,6 +74,7 @@ static int take(uint32_t floor, uint32_t *out_id)
     }
     *out_id = at * BITS + (uint32_t)__builtin_ctzll(~(used.words[at] | below));
     used.words[at] |= UINT64_C(1) << (*out_id % BITS);
+    used.n_taken++;
     return 0;
 }
 
@@ -76,6 +84,7 @@ void fm_agree_release(uint32_t context)
 
     fm_assert(id / BITS < used.n_words);
     used.words[id / BITS] &= ~(UINT64_C(1) << (id % BITS));
+    used.n_taken--;
     used.n_full = id / BITS < used.n_full ? id / BITS : used.n_full;
 }
 
@@ -135,7 +144,7 @@ int fm_agree_context(const struct fm_agree *who, uint32_t *out_context)
 
     for (int round = 0;; round++) {
         uint32_t mine = NO_ROOM;
-        int no_room = take(floor, &mine);
+        int no_room = who->status != 0 ? who->status : take(floor, &mine);
         struct proposals p = {mine, ~(uint64_t)mine};
         int rc = all_proposals(who, &p);
 

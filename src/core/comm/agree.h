@@ -20,6 +20,7 @@ struct fm_agree {
     int local_leader;      /* rank in local */
     int remote_leader;     /* rank in peer */
     int tag;               /* in the collective space of peer */
+    int status;            /* not 0: why this process can have no part in it: it fails in all */
 };
 
 /* Collective. The context is taken in this process until it is released. */

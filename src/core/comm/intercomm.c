@@ -123,22 +123,32 @@ static int no_overlap(const struct fm_group *a, const struct fm_group *b)
                             n);
 }
 
+/* Ids for the local communicator and for the whole, or none: a side that has no room for the first
+   says so to the other in the agreement on the second. */
+static int agree_both(const struct fm_agree *who, uint32_t *out_local, uint32_t *out_context)
+{
+    const struct fm_agree local = {.local = who->local};
+    struct fm_agree both = *who;
+    int rc;
+
+    both.status = fm_agree_context(&local, out_local);
+    rc = fm_agree_context(&both, out_context);
+    if (rc != 0 && both.status == 0) {
+        fm_agree_release(*out_local);
+    }
+    return rc;
+}
+
 /* From the two groups, and a context for the local communicator as well. All of who->local take
    part; those that are not in `mine`, or where a side is empty, get NULL. */
 static int join(const struct fm_agree *who, struct fm_group *mine, struct fm_group *theirs,
                 struct fm_comm **out_comm)
 {
-    const struct fm_agree local = {.local = who->local};
     struct fm_comm *inter = NULL;
     uint32_t context, local_context;
-    int rc = fm_agree_context(who, &context);
+    int rc = agree_both(who, &local_context, &context);
 
     if (rc != 0) {
-        return rc;
-    }
-    rc = fm_agree_context(&local, &local_context);
-    if (rc != 0) {
-        fm_agree_release(context);
         return rc;
     }
     if (mine->rank < 0 || theirs->size == 0) {

@@ -17,6 +17,7 @@
 #include "util/status.h"
 
 #define MAX_COMMS       (1 << 20)
+#define N_PREDEFINED    8 /* room for those that no user made */
 #define N_MEMBER_ARRAYS 4
 #define NO_LIMIT        (1 << 30)
 
@@ -24,6 +25,7 @@
 struct comm_words {
     uint64_t eager_limit; /* control variable: what new communicators begin with */
     uint64_t node;        /* control variable: enum fm_comm_node */
+    uint64_t limit;       /* control variable: see fm_comm_limit() */
     uint64_t n_live, n_created, n_freed;
     uint64_t on_created, on_freed; /* events */
 };
@@ -49,6 +51,11 @@ static const struct fathom_cvar cvars[] = {
      "messages.", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
      .verbosity = FATHOM_TUNER_BASIC, .bind = FATHOM_BIND_COMM, .items = &node_enum,
      .at = WORD(node), .object_at = offsetof(struct fm_comm_words, node), .category = "coll_node"},
+    {"comm_limit", "Communicators that may be made and not yet freed, those that serve "
+     "intercommunicators among them, before making another fails in all its processes; lower it "
+     "to find out early where a program forgets to free them.", "comms",
+     FATHOM_UNSIGNED_LONG_LONG, FATHOM_SCOPE_LOCAL, FATHOM_USER_DETAIL, .at = WORD(limit),
+     .def = MAX_COMMS, .min = 0, .max = MAX_COMMS},
 };
 static const struct fathom_pvar pvars[] = {
     {"comm_live", "Communicators that exist now, the predefined ones among them.", "comms",
@@ -119,7 +126,7 @@ const struct fathom_table fm_comm_vars = {
 
 /* The words of the room: private ones until fm_comm_init() names those in the page. Both, and the
    number of the next communicator, are guarded by the library lock. */
-static struct comm_words no_page = {.eager_limit = NO_LIMIT};
+static struct comm_words no_page = {.eager_limit = NO_LIMIT, .limit = MAX_COMMS};
 static struct comm_words *words = &no_page;
 static uint64_t next_id = 1;
 
@@ -127,7 +134,12 @@ int fm_comm_init(void *block)
 {
     words = block ? block : &no_page;
     fm_errhandler_place(FM_KIND_COMM, offsetof(struct fm_comm, errhandler));
-    return fm_handle_pool(FM_KIND_COMM, sizeof(struct fm_comm), MAX_COMMS);
+    return fm_handle_pool(FM_KIND_COMM, sizeof(struct fm_comm), MAX_COMMS + N_PREDEFINED);
+}
+
+uint64_t fm_comm_limit(void)
+{
+    return words->limit;
 }
 
 static void emit(int which, const struct fm_comm *comm)

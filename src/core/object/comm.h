@@ -96,6 +96,8 @@ FM_INLINE void fm_comm_unref(struct fm_comm *comm)
         fm_comm_release(comm);
     }
 }
+/* How many communicators, besides the predefined ones, may live at a time. */
+uint64_t fm_comm_limit(void);
 /* The value of coll_node for it. */
 enum fm_comm_node fm_comm_node_mode(const struct fm_comm *comm);
 int fm_comm_set_name(struct fm_comm *comm, const char *name);
