@@ -189,8 +189,29 @@ static void number_names(void)
     }
 }
 
-/* "Sentence. [bytes; 0..65536; default 4096; FATHOM_P2P_EAGER]": what the standard has no place
- * for. */
+/* MPI-5.0 15.3.6.1: the description says what is required of those who set the variable. */
+static const char *requirement(enum fathom_scope scope)
+{
+    switch (scope) {
+    case FATHOM_SCOPE_CONSTANT:
+        return "not written by tools";
+    case FATHOM_SCOPE_READONLY:
+        return "read-only";
+    case FATHOM_SCOPE_LOCAL:
+        return "each process for itself";
+    case FATHOM_SCOPE_GROUP:
+        return "consistent values in the group";
+    case FATHOM_SCOPE_GROUP_EQ:
+        return "the same value in the group";
+    case FATHOM_SCOPE_ALL:
+        return "consistent values in all connected processes";
+    default:
+        return "the same value in all connected processes";
+    }
+}
+
+/* "Sentence. [0..65536 bytes; default 4096; FATHOM_P2P_EAGER; each process for itself]": what the
+ * standard has no place for. */
 static void write_cvar_text(struct fm_cvar *v)
 {
     char text[2048], bounds[512], env[FM_NAME_LEN + 64], def[FM_TEXT_MAX];
@@ -205,9 +226,9 @@ static void write_cvar_text(struct fm_cvar *v)
     } else {
         snprintf(def, sizeof(def), "%" PRId64, r->def);
     }
-    snprintf(text, sizeof(text), "%s%s [%s; default %s; %s%s]", r->desc,
+    snprintf(text, sizeof(text), "%s%s [%s; default %s; %s; %s%s]", r->desc,
              v->bind == FATHOM_BIND_NONE ? "" : " This is the value of one object.", bounds, def,
-             env, r->fixed_after_init ? "; fixed after MPI_Init" : "");
+             env, requirement(r->scope), r->fixed_after_init ? "; fixed after MPI_Init" : "");
     v->desc = strdup(text);
 }
 

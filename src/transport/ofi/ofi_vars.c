@@ -24,7 +24,8 @@ static const struct fathom_cvar cvars[] = {
         FATHOM_SCOPE_ALL_EQ, FATHOM_USER_BASIC, provider),
     TEXT("ofi_interface",
          "The network interface to use, as the name of its device or one of its addresses; set it "
-         "when hosts have several networks and not all of them join all hosts.",
+         "when hosts have several networks and not all of them join all hosts. The group is the "
+         "processes that talk through libfabric: their interfaces must reach one another.",
          FATHOM_SCOPE_GROUP, FATHOM_USER_BASIC, interface),
     TEXT("ofi_provider_used", "The libfabric provider that was chosen; empty until it was needed.",
          FATHOM_SCOPE_READONLY, FATHOM_USER_BASIC, provider_used),

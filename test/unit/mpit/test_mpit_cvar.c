@@ -172,7 +172,9 @@ START_TEST(every_index_is_valid)
     desc_len = sizeof(desc);
     OK(MPI_T_cvar_get_info(cvar_named("fake_limit"), NULL, NULL, NULL, NULL, NULL, desc, &desc_len,
                            NULL, NULL));
-    ck_assert_str_eq(desc, "A limit. [0..1048576 bytes; default 4096; FAKE_FAKE_LIMIT]");
+    ck_assert_str_eq(desc, "A limit. [0..1048576 bytes; default 4096; FAKE_FAKE_LIMIT; "
+                           "the same value in all connected "
+                           "processes]");
 }
 END_TEST
 
