@@ -23,6 +23,16 @@
         }                                                                                          \
     } while (0)
 
+/* The same for functions that take locks or memory: not in a callback that runs in a signal handler
+   (15.3.8.2). Those of the table there use FM_NEED_READY. */
+#define FM_NEED_LOCKS()                                                                            \
+    do {                                                                                           \
+        FM_NEED_READY();                                                                           \
+        if (fm_event_context() >= FATHOM_SAFE_SIGNAL) {                                            \
+            return MPI_T_ERR_NOT_ACCESSIBLE;                                                       \
+        }                                                                                          \
+    } while (0)
+
 /* Hand out a string by the convention of MPI-5.0 15.3.3. */
 void fm_mpit_string(const char *text, char *buf, int *len);
 
@@ -36,7 +46,7 @@ void fm_mpit_string(const char *text, char *buf, int *len);
 
 MPI_Datatype fm_mpit_datatype(enum fathom_type type);
 
-/* 0, FM_T_INVALID or FM_T_INFO: may `info` be used as hints? */
+/* 0, or FM_T_INVALID (15.3.10 knows no code for infos): may `info` be used as hints? */
 int fm_mpit_info_check(MPI_Info info);
 /* A new info object with these keys; MPI_INFO_NULL where the host has no info objects. */
 int fm_mpit_info_create(MPI_Info *out_info, int n, const char *const *keys,

@@ -68,6 +68,9 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *de
     if (source_index < 0 || source_index >= FM_SOURCES) {
         return MPI_T_ERR_INVALID_INDEX;
     }
+    if (info) {
+        FM_NEED_LOCKS();
+    }
     fm_mpit_string(sources[source_index].name, name, name_len);
     fm_mpit_string(sources[source_index].desc, desc, desc_len);
     FM_PUT(ordering, sources[source_index].order);
@@ -91,7 +94,20 @@ int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
 }
 FM_WEAK(MPI_T_source_get_timestamp);
 
-/* ---- event types ---- */
+/* ---- 15.3.8.3: event types ---- */
+
+/* The one hint that there is. */
+#define QUEUE_HINT "fathom_event_queue"
+
+static int queue_info(MPI_Info *out_info, unsigned n)
+{
+    const char *key = QUEUE_HINT, *value;
+    char text[16];
+
+    snprintf(text, sizeof(text), "%u", n);
+    value = text;
+    return fm_mpit_info_create(out_info, 1, &key, &value);
+}
 
 int PMPI_T_event_get_num(int *num_events)
 {
@@ -116,6 +132,9 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
     if (event_index < 0 || event_index >= fm_mpit.n_events) {
         return MPI_T_ERR_INVALID_INDEX;
     }
+    if (info) {
+        FM_NEED_LOCKS();
+    }
     e = &fm_mpit.events[event_index];
     fm_mpit_string(e->row->name, name, name_len);
     FM_PUT(verbosity, e->row->verbosity ? (int)e->row->verbosity : (int)FATHOM_USER_DETAIL);
@@ -131,13 +150,11 @@ int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbo
     FM_PUT(enumtype, (MPI_T_enum)(uintptr_t)e->enum_handle);
     fm_mpit_string(e->row->desc, desc, desc_len);
     FM_PUT(bind, e->row->bind ? (int)e->row->bind : MPI_T_BIND_NO_OBJECT);
-    return info ? fm_mpit_info_create(info, 0, NULL, NULL) : MPI_SUCCESS;
+    return info ? queue_info(info, fm_mpit.default_queue) : MPI_SUCCESS;
 }
 FM_WEAK(MPI_T_event_get_info);
 
-/* ---- 15.3.8.2: registrations ---- */
-
-#define QUEUE_HINT "fathom_event_queue"
+/* ---- 15.3.8.4: registrations ---- */
 
 /* How many events the first registration wants to be able to wait; 0: it does not say. */
 static unsigned queue_hint(MPI_Info info)
@@ -160,7 +177,7 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     uint64_t value = 0;
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     if (!event_registration) {
         return MPI_T_ERR_INVALID;
     }
@@ -179,7 +196,7 @@ int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MP
 {
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     rc = fm_event_check(value_of(event_registration), -1);
     return rc == MPI_SUCCESS ? fm_mpit_info_check(info) : rc;
 }
@@ -187,21 +204,14 @@ FM_WEAK(MPI_T_event_handle_set_info);
 
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
 {
-    const char *key = QUEUE_HINT, *value;
-    char text[16];
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     if (!info_used) {
         return MPI_T_ERR_INVALID;
     }
     rc = fm_event_check(value_of(event_registration), -1);
-    if (rc != MPI_SUCCESS) {
-        return rc;
-    }
-    snprintf(text, sizeof(text), "%u", fm_queue_room());
-    value = text;
-    return fm_mpit_info_create(info_used, 1, &key, &value);
+    return rc == MPI_SUCCESS ? queue_info(info_used, fm_queue_room()) : rc;
 }
 FM_WEAK(MPI_T_event_handle_get_info);
 
@@ -211,7 +221,7 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration,
 {
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     rc = fm_mpit_info_check(info);
     if (rc != MPI_SUCCESS) {
         return rc;
@@ -226,7 +236,7 @@ int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration,
 {
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     rc = fm_event_check(value_of(event_registration), (int)cb_safety);
     return rc == MPI_SUCCESS ? fm_mpit_info_check(info) : rc;
 }
@@ -237,7 +247,7 @@ int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration,
 {
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     if (!info_used) {
         return MPI_T_ERR_INVALID;
     }
@@ -249,7 +259,7 @@ FM_WEAK(MPI_T_event_callback_get_info);
 int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
                              MPI_T_event_free_cb_function free_cb_function)
 {
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     return fm_event_free(value_of(event_registration), user_data, (fm_any_fn)free_cb_function);
 }
 FM_WEAK(MPI_T_event_handle_free);
@@ -257,12 +267,12 @@ FM_WEAK(MPI_T_event_handle_free);
 int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
                                      MPI_T_event_dropped_cb_function dropped_cb_function)
 {
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     return fm_event_dropped(value_of(event_registration), (fm_any_fn)dropped_cb_function);
 }
 FM_WEAK(MPI_T_event_set_dropped_handler);
 
-/* ---- 15.3.8.4: instances ---- */
+/* ---- 15.3.8.6, 15.3.8.7: instances ---- */
 
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
 {

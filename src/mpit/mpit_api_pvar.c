@@ -48,7 +48,7 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
     uint64_t value = 0;
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     if (!session) {
         return MPI_T_ERR_INVALID;
     }
@@ -64,7 +64,7 @@ int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
 {
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     if (!session) {
         return MPI_T_ERR_INVALID;
     }
@@ -82,7 +82,7 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     uint64_t value = 0;
     int n = 0, rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     if (!handle || !count) {
         return MPI_T_ERR_INVALID;
     }
@@ -99,7 +99,7 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
 {
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     if (!handle) {
         return MPI_T_ERR_INVALID;
     }

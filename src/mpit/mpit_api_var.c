@@ -14,7 +14,7 @@ _Static_assert((int)FM_T_CANNOT_INIT == MPI_T_ERR_CANNOT_INIT &&
                    (int)FM_T_INVALID_HANDLE == MPI_T_ERR_INVALID_HANDLE &&
                    (int)FM_T_OUT_OF_SESSIONS == MPI_T_ERR_OUT_OF_SESSIONS &&
                    (int)FM_T_PVAR_NO_ATOMIC == MPI_T_ERR_PVAR_NO_ATOMIC &&
-                   (int)FM_T_INFO == MPI_ERR_INFO && (int)FM_T_OK == MPI_SUCCESS,
+                   (int)FM_T_OK == MPI_SUCCESS,
                "fm_t_code has the numbers of the ABI");
 _Static_assert((int)FATHOM_STATE == MPI_T_PVAR_CLASS_STATE &&
                    (int)FATHOM_GENERIC == MPI_T_PVAR_CLASS_GENERIC &&
@@ -97,7 +97,7 @@ int fm_mpit_info_check(MPI_Info info)
     const struct fathom_host *host = fm_mpit.host;
 
     if (info != MPI_INFO_NULL && host && host->info_is_valid && !host->info_is_valid(&info)) {
-        return MPI_ERR_INFO;
+        return MPI_T_ERR_INVALID;
     }
     return MPI_SUCCESS;
 }
@@ -125,6 +125,9 @@ int PMPI_T_init_thread(int required, int *provided)
                       required != MPI_THREAD_SERIALIZED && required != MPI_THREAD_MULTIPLE)) {
         return MPI_T_ERR_INVALID;
     }
+    if (fm_event_context() >= FATHOM_SAFE_SIGNAL) {
+        return MPI_T_ERR_NOT_ACCESSIBLE;
+    }
     rc = fm_mpit_tool_start();
     if (rc == MPI_SUCCESS) {
         /* The registry has locks of its own, whatever level MPI runs at. */
@@ -136,6 +139,7 @@ FM_WEAK(MPI_T_init_thread);
 
 int PMPI_T_finalize(void)
 {
+    FM_NEED_LOCKS();
     return fm_mpit_tool_stop();
 }
 FM_WEAK(MPI_T_finalize);
@@ -242,7 +246,7 @@ int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle
     uint64_t value = 0;
     int n = 0, rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     if (!handle || !count) {
         return MPI_T_ERR_INVALID;
     }
@@ -259,7 +263,7 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
     int rc;
 
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     if (!handle) {
         return MPI_T_ERR_INVALID;
     }
@@ -273,14 +277,14 @@ FM_WEAK(MPI_T_cvar_handle_free);
 
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     return buf ? fm_cvar_read((uint64_t)(uintptr_t)handle, buf) : MPI_T_ERR_INVALID;
 }
 FM_WEAK(MPI_T_cvar_read);
 
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
-    FM_NEED_READY();
+    FM_NEED_LOCKS();
     return buf ? fm_cvar_write((uint64_t)(uintptr_t)handle, buf) : MPI_T_ERR_INVALID;
 }
 FM_WEAK(MPI_T_cvar_write);

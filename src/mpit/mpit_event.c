@@ -7,7 +7,11 @@
  * older events of the ordered source still wait, the event goes into the queue of the process. The
  * queue is drained, oldest first, in the next context whose level suffices for the oldest (most
  * often fathom_mpit_deliver(), which demands nothing). What finds the queue full is counted as
- * dropped, and the dropped handler is called before the next event.
+ * dropped, and the handlers of all registrations that lost an event of a source are called before
+ * the next event of that source is raised, to whomever.
+ *
+ * What a callback causes on its thread (the end of a registration, a delivery, another event) asks
+ * of further callbacks at least what was asked of it: `context` keeps that.
  *
  * Events of the engine source are raised under the host's lock, one after the other, and delivered
  * in that order. `delivering` lets one thread at a time call callbacks of that source, and makes
@@ -73,6 +77,13 @@ static _Atomic uint64_t free_instances = ~UINT64_C(0);
 /* 1 while a thread calls callbacks of the engine source. */
 static _Atomic uint32_t delivering;
 
+/* Not 0: some registration has lost events of this source and was not told. Set after the count of
+   the registration, taken before it (both sequentially consistent). */
+static _Atomic uint32_t lossy[FM_SOURCES];
+
+/* What the innermost callback on this thread had to bear. Initial-exec: signal handlers use it. */
+static _Thread_local int context __attribute__((tls_model("initial-exec")));
+
 static const int levels[N_LEVELS] = {FATHOM_SAFE_ANY, FATHOM_SAFE_RESTRICTED, FATHOM_SAFE_THREAD,
                                      FATHOM_SAFE_SIGNAL};
 
@@ -86,6 +97,31 @@ static int level_number(int safety)
         }
     }
     return -1;
+}
+
+int fm_event_context(void)
+{
+    return context;
+}
+
+/* What a callback has to bear that is called now from a place that asks for `safety`. */
+static int demand(int safety)
+{
+    return safety > context ? safety : context;
+}
+
+/* Around a user's function: `before` is what to give back. */
+static int context_begin(int safety)
+{
+    int before = context;
+
+    context = safety;
+    return before;
+}
+
+static void context_end(int before)
+{
+    context = before;
 }
 
 /* ---- instances ---- */
@@ -193,6 +229,7 @@ static void end_if_last(struct fm_registration *r, int safety)
     fm_any_fn fn;
     uint64_t value;
     void *data;
+    int before;
 
     if (atomic_load(&r->n_inside) != 0 || atomic_load(&r->state) != ENDING) {
         return;
@@ -202,7 +239,9 @@ static void end_if_last(struct fm_registration *r, int safety)
     value = r->free_value;
     /* Only one can take it from ENDING to DEAD; after that the slot may be used again. */
     if (atomic_compare_exchange_strong(&r->state, &ending, DEAD) && fn) {
+        before = context_begin(safety);
         fm_event_call_free(fn, value, safety, data);
+        context_end(before);
     }
 }
 
@@ -239,31 +278,89 @@ static struct callback *pick(struct fm_registration *r, int safety, bool *out_an
     return chosen;
 }
 
+/* Losses are kept only for a handler (15.3.8.5). */
 static void drop(struct fm_registration *r, int source)
 {
-    atomic_fetch_add_explicit(&r->n_dropped[source], 1, memory_order_relaxed);
+    if (atomic_load(&r->dropped_fn)) {
+        atomic_fetch_add(&r->n_dropped[source], 1);
+        atomic_store(&lossy[source], 1);
+        __atomic_store_n(&fathom_mpit_waiting, 1, __ATOMIC_SEQ_CST);
+    }
     __atomic_fetch_add(&fm_mpit_words->n_dropped, 1, __ATOMIC_RELAXED);
 }
 
-static void call(struct fm_registration *r, struct callback *cb, const struct fm_raised *raised,
-                 int safety)
+/* False: its handler cannot be called here, but in another place. The user_data is that of the
+   event callback that would be called here. */
+static bool report_loss(struct fm_registration *r, int source, int safety)
 {
-    fm_any_fn dropped_fn = atomic_load(&r->dropped_fn);
-    struct instance *in;
-    uint64_t n;
+    bool is_told = true, is_any;
+    struct callback *cb;
+    fm_any_fn fn;
+    uint64_t n, value;
+    int before;
 
-    if (dropped_fn && atomic_load_explicit(&r->n_dropped[raised->source], memory_order_relaxed)) {
-        n = atomic_exchange(&r->n_dropped[raised->source], 0);
-        fm_event_call_dropped(dropped_fn, n, raised->registration, raised->source, safety,
-                              cb->user_data);
+    if (enter(r)) {
+        fn = atomic_load(&r->dropped_fn);
+        value = atomic_load(&r->slot.value);
+        cb = pick(r, safety, &is_any);
+        is_told = cb || !fn || !is_any;
+        n = fn && cb && value ? atomic_exchange(&r->n_dropped[source], 0) : 0;
+        if (n > 0) {
+            before = context_begin(safety);
+            fm_event_call_dropped(fn, n < INT64_MAX ? n : INT64_MAX, value, source, safety,
+                                  cb->user_data);
+            context_end(before);
+        }
     }
-    in = instance_take(r->event, raised);
+    leave(r, safety);
+    return is_told;
+}
+
+/* All who lost events of this source are told before the next one of it is raised (15.3.8.5). */
+static void report_losses(int source, int safety)
+{
+    struct fm_registration *r;
+    bool is_left = false;
+    int i;
+
+    if (atomic_load_explicit(&lossy[source], memory_order_relaxed) == 0 ||
+        atomic_exchange(&lossy[source], 0) == 0) {
+        return;
+    }
+    for (i = 0; i < fm_mpit.n_events; i++) {
+        r = atomic_load_explicit(&fm_mpit.events[i].registrations, memory_order_acquire);
+        for (; r; r = r->next) {
+            if (atomic_load(&r->n_dropped[source]) > 0) {
+                is_left |= !report_loss(r, source, safety);
+            }
+        }
+    }
+    if (is_left) {
+        atomic_store(&lossy[source], 1);
+    }
+}
+
+/* r is entered. The handlers may free r or change its callbacks: these are looked up after them. */
+static void call(struct fm_registration *r, const struct fm_raised *raised, int safety)
+{
+    struct instance *in = NULL;
+    struct callback *cb;
+    bool is_any;
+    int before;
+
+    report_losses(raised->source, safety);
+    cb = atomic_load(&r->state) == LIVE ? pick(r, safety, &is_any) : NULL;
+    if (cb) {
+        in = instance_take(r->event, raised);
+    }
     if (!in) {
         drop(r, raised->source);
         return;
     }
     __atomic_fetch_add(&fm_mpit_words->n_called, 1, __ATOMIC_RELAXED);
+    before = context_begin(safety);
     fm_event_call(cb->fn, atomic_load(&in->value), raised->registration, safety, cb->user_data);
+    context_end(before);
     instance_give(in);
 }
 
@@ -302,7 +399,7 @@ static bool deliver_one(int safety)
     }
     fm_queue_pop();
     if (cb) {
-        call(r, cb, &raised, safety);
+        call(r, &raised, safety);
     }
     leave(r, safety);
     return true;
@@ -318,6 +415,18 @@ static void end_delivery(void)
     atomic_store_explicit(&delivering, 0, memory_order_release);
 }
 
+static bool is_waiting(void)
+{
+    int i;
+
+    for (i = 0; i < FM_SOURCES; i++) {
+        if (atomic_load(&lossy[i]) != 0) {
+            return true;
+        }
+    }
+    return fm_queue_len() != 0;
+}
+
 /* At most what waits now: what callbacks cause meanwhile is for the next time. Delivery is taken.
  */
 static void drain(int safety)
@@ -326,10 +435,10 @@ static void drain(int safety)
 
     while (n-- > 0 && deliver_one(safety)) {
     }
-    if (fm_queue_len() == 0) {
+    if (!is_waiting()) {
         __atomic_store_n(&fathom_mpit_waiting, 0, __ATOMIC_SEQ_CST);
-        /* A writer may have pushed between the two: its event must not be forgotten. */
-        if (fm_queue_len() != 0) {
+        /* Somebody may have pushed or dropped between the two: that must not be forgotten. */
+        if (is_waiting()) {
             __atomic_store_n(&fathom_mpit_waiting, 1, __ATOMIC_SEQ_CST);
         }
     }
@@ -337,8 +446,14 @@ static void drain(int safety)
 
 void fathom_mpit_deliver(void)
 {
-    if (fm_queue_room() != 0 && take_delivery()) {
-        drain(FATHOM_SAFE_ANY);
+    int i;
+
+    /* Not in a signal handler, though a callback there called what led here. */
+    if (fm_queue_room() != 0 && context < FATHOM_SAFE_SIGNAL && take_delivery()) {
+        for (i = 0; i < FM_SOURCES; i++) {
+            report_losses(i, context);
+        }
+        drain(context);
         end_delivery();
     }
 }
@@ -358,7 +473,7 @@ static void deliver_to(struct fm_registration *r, const struct fm_raised *raised
     if (!cb || !is_mine || (raised->source == FM_SOURCE_ENGINE && fm_queue_len() != 0)) {
         wait_in_queue(r, raised);
     } else {
-        call(r, cb, raised, safety);
+        call(r, raised, safety);
     }
     if (raised->source == FM_SOURCE_ENGINE && cb && is_mine) {
         end_delivery();
@@ -372,6 +487,7 @@ static void raise_event(struct fm_event *e, const void *object, const uint64_t *
     const void *bound;
 
     raised.source = safety <= FATHOM_SAFE_RESTRICTED ? FM_SOURCE_ENGINE : FM_SOURCE_ASYNC;
+    safety = demand(safety);
     if (e->row->n_data) {
         memcpy(raised.values, values, (size_t)e->row->n_data * sizeof(*values));
     }
@@ -551,10 +667,15 @@ int fm_event_callback(uint64_t registration, int safety, void *user_data, fm_any
 int fm_event_dropped(uint64_t registration, fm_any_fn fn)
 {
     struct fm_registration *r;
+    int i;
 
     fm_mpit_lock();
     r = fm_slots_find(&registrations, registration);
     if (r) {
+        /* Without a handler no loss is recorded; a new one in the place of another inherits. */
+        for (i = 0; i < FM_SOURCES && (!fn || !atomic_load(&r->dropped_fn)); i++) {
+            atomic_store(&r->n_dropped[i], 0);
+        }
         atomic_store(&r->dropped_fn, fn);
     }
     fm_mpit_unlock();
@@ -605,7 +726,7 @@ int fm_event_free(uint64_t registration, void *user_data, fm_any_fn fn)
     if (!r) {
         return FM_T_INVALID_HANDLE;
     }
-    end_if_last(r, FATHOM_SAFE_ANY);
+    end_if_last(r, context);
     return FM_T_OK;
 }
 
@@ -627,27 +748,27 @@ void fm_event_orphan(const void *object)
     }
 }
 
+/* Emitters without the host's lock may still walk the lists, so registrations stay for the next
+   tool; the queue goes when nobody can be at it. */
 void fm_event_finish(void)
 {
     struct fm_registration *r;
-    bool is_quiet = atomic_load(&delivering) == 0;
+    bool is_quiet = take_delivery(), is_mine = is_quiet;
     uint32_t at;
-    int i;
 
     for (at = 0; (r = fm_slots_at(&registrations, at)) != NULL; at++) {
         if (atomic_load(&r->state) == LIVE) {
             registration_end(r, NULL, NULL);
-            end_if_last(r, FATHOM_SAFE_ANY);
+            end_if_last(r, context);
         }
         free_retired(r);
-        is_quiet = is_quiet && !r->retired && atomic_load(&r->n_inside) == 0;
+        is_quiet = is_quiet && atomic_load(&r->n_inside) == 0;
     }
-    if (!is_quiet) {
-        return; /* a callback calls MPI_T_finalize: its memory stays until the next one */
+    /* Else a callback calls MPI_T_finalize, or one runs on another thread. */
+    if (is_quiet) {
+        fm_queue_close();
     }
-    for (i = 0; i < fm_mpit.n_events; i++) {
-        atomic_store(&fm_mpit.events[i].registrations, NULL);
+    if (is_mine) {
+        end_delivery();
     }
-    fm_slots_finish(&registrations);
-    fm_queue_close();
 }

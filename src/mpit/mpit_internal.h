@@ -22,7 +22,6 @@
    against mpi.h. These are what functions of this folder return to mpit_api_*. */
 enum fm_t_code {
     FM_T_OK = 0,
-    FM_T_INFO = 34, /* MPI_ERR_INFO */
     FM_T_CANNOT_INIT = 1001,
     FM_T_NOT_ACCESSIBLE,
     FM_T_NOT_INITIALIZED,
@@ -141,7 +140,8 @@ struct fm_mpit {
     bool is_own_page;
     bool is_fixed;
     bool is_started_once;
-    int n_users;         /* fathom_mpit_start less fathom_mpit_stop */
+    unsigned default_queue; /* events that can wait unless a hint says so: the cvar at the start */
+    int n_users;            /* fathom_mpit_start less fathom_mpit_stop */
     _Atomic int n_tools; /* MPI_T_init_thread less MPI_T_finalize; read first by every MPI_T call */
     struct fm_table **tables;
     struct fm_cvar *cvars;

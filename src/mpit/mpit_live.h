@@ -114,6 +114,8 @@ int fm_event_read(uint64_t instance, int item, void *buf);
 int fm_event_copy(uint64_t instance, void *buf);
 int fm_event_when(uint64_t instance, int64_t *out_timestamp);
 int fm_event_whence(uint64_t instance, int *out_source);
+/* What the innermost callback on this thread must bear: enum fathom_safety. Async-signal-safe. */
+int fm_event_context(void);
 void fm_event_orphan(const void *object);
 void fm_event_finish(void);
 

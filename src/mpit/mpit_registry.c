@@ -127,6 +127,7 @@ static int first_start(void)
         fm_mpit_self_add();
     }
     fm_mpit_fix();
+    fm_mpit.default_queue = (unsigned)fm_mpit_words->queue_len;
     if (fm_page_open() != 0) {
         return -1;
     }

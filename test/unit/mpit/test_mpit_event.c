@@ -457,14 +457,14 @@ START_TEST(hints_and_bad_arguments)
     MPI_T_event_registration r = NULL, none = (MPI_T_event_registration)0x99;
     int i = event_named("fake_empty");
 
-    GIVES(MPI_T_event_handle_alloc(i, NULL, bad, &r), MPI_ERR_INFO);
+    GIVES(MPI_T_event_handle_alloc(i, NULL, bad, &r), MPI_T_ERR_INVALID);
     GIVES(MPI_T_event_handle_alloc(-1, NULL, MPI_INFO_NULL, &r), MPI_T_ERR_INVALID_INDEX);
     GIVES(MPI_T_event_handle_alloc(i, NULL, MPI_INFO_NULL, NULL), MPI_T_ERR_INVALID);
     OK(MPI_T_event_handle_alloc(i, NULL, info, &r));
     OK(MPI_T_event_handle_get_info(r, &info));
     ck_assert_str_eq(fake_info_value(info, "fathom_event_queue"), "64");
     OK(MPI_T_event_handle_set_info(r, info));
-    GIVES(MPI_T_event_handle_set_info(r, bad), MPI_ERR_INFO);
+    GIVES(MPI_T_event_handle_set_info(r, bad), MPI_T_ERR_INVALID);
     GIVES(MPI_T_event_handle_set_info(none, info), MPI_T_ERR_INVALID_HANDLE);
     GIVES(MPI_T_event_handle_get_info(none, &info), MPI_T_ERR_INVALID_HANDLE);
     GIVES(MPI_T_event_handle_get_info(r, NULL), MPI_T_ERR_INVALID);
@@ -473,7 +473,8 @@ START_TEST(hints_and_bad_arguments)
           MPI_T_ERR_INVALID);
     GIVES(MPI_T_event_register_callback(none, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, copy),
           MPI_T_ERR_INVALID_HANDLE);
-    GIVES(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, bad, NULL, copy), MPI_ERR_INFO);
+    GIVES(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, bad, NULL, copy),
+          MPI_T_ERR_INVALID);
     OK(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, info, NULL, copy));
     OK(MPI_T_event_callback_get_info(r, MPI_T_CB_REQUIRE_NONE, &info));
     OK(MPI_T_event_callback_set_info(r, MPI_T_CB_REQUIRE_NONE, info));
