@@ -3,8 +3,7 @@
  * The pack engine: walks the program of a type (dtype_prog.h) and copies.
  *
  * A call descends once to the leaf that holds its position, then goes from leaf to leaf with a
- * stack of its own; the work is done leaf by leaf in the loops of pack_copy.h. Packing and
- * unpacking are one text, made twice by inlining with a constant direction.
+ * stack of its own; the work is done leaf by leaf in the loops of pack_copy.c.
  */
 #include "core/dtype/pack.h"
 
@@ -99,9 +98,34 @@ static void advance(struct walk *w)
 
 /* ---------------------------------------------------------------- leaves */
 
+/* n1 rows of n0 blocks of a VEC. */
+static void vec_grid(const struct fm_dtype_prog *v, char *row, char *packed, MPI_Count n0,
+                     MPI_Count n1, MPI_Count s1, bool is_out)
+{
+    MPI_Count blk = v->u.vec.blk;
+    struct fm_copy_grid g = {.len = (size_t)blk,
+                             .n0 = (size_t)n0,
+                             .n1 = (size_t)n1,
+                             .ps0 = blk,
+                             .ps1 = n0 * blk,
+                             .ts0 = v->u.vec.s0,
+                             .ts1 = s1};
+
+    if (n0 < n1 && n0 < 8) { /* short rows: column by column */
+        g = (struct fm_copy_grid){.len = (size_t)blk,
+                                  .n0 = (size_t)n1,
+                                  .n1 = (size_t)n0,
+                                  .ps0 = n0 * blk,
+                                  .ps1 = blk,
+                                  .ts0 = s1,
+                                  .ts1 = v->u.vec.s0};
+    }
+    fm_copy_grid(&g, packed, row, is_out);
+}
+
 /* Part of one row of a VEC: bytes r .. r + len - 1 of its data. */
-FM_INLINE void vec_row(const struct fm_dtype_prog *v, char *row, MPI_Count r, char *packed,
-                       MPI_Count len, bool is_out)
+static void vec_row(const struct fm_dtype_prog *v, char *row, MPI_Count r, char *packed,
+                    MPI_Count len, bool is_out)
 {
     MPI_Count blk = v->u.vec.blk;
     MPI_Count i = r / blk;
@@ -111,46 +135,24 @@ FM_INLINE void vec_row(const struct fm_dtype_prog *v, char *row, MPI_Count r, ch
     row = fm_shift(row, i * v->u.vec.s0);
     if (in != 0) {
         n = len < blk - in ? len : blk - in;
-        copy_const(packed, row + in, (size_t)n, is_out);
+        fm_copy_run(packed, row + in, (size_t)n, is_out);
         packed += n;
         len -= n;
         row = fm_shift(row, v->u.vec.s0);
     }
     n = len / blk;
-    copy_rows(packed, blk, row, v->u.vec.s0, (size_t)n, (size_t)blk, is_out);
+    vec_grid(v, row, packed, n, 1, 0, is_out);
     row = fm_shift(row, n * v->u.vec.s0);
     packed += n * blk;
     len -= n * blk;
     if (len > 0) {
-        copy_const(packed, row, (size_t)len, is_out);
-    }
-}
-
-/* n whole rows of a VEC, s1 apart. */
-FM_INLINE void vec_rows(const struct fm_dtype_prog *v, char *row, char *packed, MPI_Count n,
-                        MPI_Count s1, bool is_out)
-{
-    MPI_Count blk = v->u.vec.blk;
-    MPI_Count n0 = v->u.vec.n0;
-    MPI_Count s0 = v->u.vec.s0;
-
-    if (n0 >= n || n0 >= 8) {
-        for (MPI_Count i = 0; i < n; i++) {
-            copy_rows(packed, blk, row, s0, (size_t)n0, (size_t)blk, is_out);
-            packed += n0 * blk;
-            row = fm_shift(row, s1);
-        }
-    } else {
-        for (MPI_Count j = 0; j < n0; j++) { /* short rows: column by column */
-            copy_rows(packed + j * blk, n0 * blk, fm_shift(row, j * s0), s1, (size_t)n, (size_t)blk,
-                      is_out);
-        }
+        fm_copy_run(packed, row, (size_t)len, is_out);
     }
 }
 
 /* Part of a VEC: len bytes of its data from byte rem on. */
-FM_INLINE void vec_copy(const struct fm_dtype_prog *v, char *base, MPI_Count rem, char *packed,
-                        MPI_Count len, bool is_out)
+static void vec_copy(const struct fm_dtype_prog *v, char *base, MPI_Count rem, char *packed,
+                     MPI_Count len, bool is_out)
 {
     MPI_Count row_len = v->u.vec.n0 * v->u.vec.blk;
     char *row = fm_shift(base, v->off);
@@ -171,7 +173,7 @@ FM_INLINE void vec_copy(const struct fm_dtype_prog *v, char *base, MPI_Count rem
         }
     }
     n = left / row_len;
-    vec_rows(v, row, packed, n, v->u.vec.s1, is_out);
+    vec_grid(v, row, packed, v->u.vec.n0, n, v->u.vec.s1, is_out);
     row = fm_shift(row, n * v->u.vec.s1);
     packed += n * row_len;
     left -= n * row_len;
@@ -180,85 +182,100 @@ FM_INLINE void vec_copy(const struct fm_dtype_prog *v, char *base, MPI_Count rem
     }
 }
 
-/* The block of a TAB row that holds byte r, and what is left of r in it. */
-static MPI_Count tab_block(const struct fm_dtype_prog *t, MPI_Count *r)
+/* The last entry from lo on of a TAB's pos, but for its end, that is not beyond byte r. */
+static MPI_Count tab_find(const struct fm_dtype_prog *t, MPI_Count lo, MPI_Count r)
 {
-    MPI_Count lo = 0;
     MPI_Count hi = t->u.tab.n;
 
-    if (!t->u.tab.pos) {
-        lo = *r / t->u.tab.blk;
-        *r -= lo * t->u.tab.blk;
-        return lo;
-    }
     while (hi - lo > 1) {
         MPI_Count mid = lo + (hi - lo) / 2;
 
-        if (t->u.tab.pos[mid] <= *r) {
+        if (t->u.tab.pos[mid] <= r) {
             lo = mid;
         } else {
             hi = mid;
         }
     }
-    *r -= t->u.tab.pos[lo];
     return lo;
 }
 
-FM_INLINE MPI_Count tab_len(const struct fm_dtype_prog *t, MPI_Count i)
+/* The block of a TAB row that holds byte r, and what is left of r in it. */
+static MPI_Count tab_block(const struct fm_dtype_prog *t, MPI_Count *r)
+{
+    MPI_Count i;
+
+    if (!t->u.tab.pos) {
+        i = *r / t->u.tab.blk;
+        *r -= i * t->u.tab.blk;
+    } else {
+        i = tab_find(t, 0, *r);
+        *r -= t->u.tab.pos[i];
+    }
+    return i;
+}
+
+static MPI_Count tab_len(const struct fm_dtype_prog *t, MPI_Count i)
 {
     return t->u.tab.pos ? t->u.tab.pos[i + 1] - t->u.tab.pos[i] : t->u.tab.blk;
 }
 
-/* Part of one row of a TAB. */
-FM_INLINE void tab_row(const struct fm_dtype_prog *t, char *row, MPI_Count r, char *packed,
-                       MPI_Count len, bool is_out)
+/* Blocks i to i + n - 1 of one row of a TAB. */
+static void tab_blocks(const struct fm_dtype_prog *t, char *row, MPI_Count i, MPI_Count n,
+                       char *packed, bool is_out)
 {
+    const MPI_Count *offs = t->u.tab.offs + i;
+
+    if (t->u.tab.pos) {
+        fm_copy_pieces(packed, row, offs, t->u.tab.pos + i, (size_t)n, is_out);
+    } else {
+        fm_copy_blocks(packed, row, offs, (size_t)n, (size_t)t->u.tab.blk, is_out);
+    }
+}
+
+/* Part of one row of a TAB: bytes r .. r + len - 1 of its data. */
+static void tab_row(const struct fm_dtype_prog *t, char *row, MPI_Count r, char *packed,
+                    MPI_Count len, bool is_out)
+{
+    MPI_Count end = r + len;
     MPI_Count i = tab_block(t, &r);
-    MPI_Count n;
+    MPI_Count last, n;
 
     if (r != 0) {
         n = tab_len(t, i) - r;
         n = len < n ? len : n;
-        copy_const(packed, fm_shift(row, t->u.tab.offs[i] + r), (size_t)n, is_out);
+        fm_copy_run(packed, fm_shift(row, t->u.tab.offs[i] + r), (size_t)n, is_out);
         packed += n;
         len -= n;
         i++;
     }
-    if (!t->u.tab.pos) {
-        n = len / t->u.tab.blk;
-        copy_blocks(packed, row, t->u.tab.offs + i, (size_t)n, (size_t)t->u.tab.blk, is_out);
-        packed += n * t->u.tab.blk;
-        len -= n * t->u.tab.blk;
-        i += n;
-    } else {
-        while (i < t->u.tab.n && len >= tab_len(t, i)) {
-            n = tab_len(t, i);
-            copy_small(packed, fm_shift(row, t->u.tab.offs[i]), (size_t)n, is_out);
-            packed += n;
-            len -= n;
-            i++;
-        }
+    if (len == 0) {
+        return;
     }
-    if (len > 0) {
-        copy_const(packed, fm_shift(row, t->u.tab.offs[i]), (size_t)len, is_out);
+    last = tab_block(t, &end); /* end: bytes of it */
+    tab_blocks(t, row, i, last - i, packed, is_out);
+    if (end > 0) {
+        packed += len - end;
+        fm_copy_run(packed, fm_shift(row, t->u.tab.offs[last]), (size_t)end, is_out);
     }
 }
 
 /* n whole rows of a TAB with few blocks: block by block over some rows at a time, so that each
    inner loop has one length and the rows stay in the cache. */
-FM_INLINE void tab_rows(const struct fm_dtype_prog *t, char *row, char *packed, MPI_Count n,
-                        MPI_Count row_len, MPI_Count s1, bool is_out)
+static void tab_rows(const struct fm_dtype_prog *t, char *row, char *packed, MPI_Count n,
+                     MPI_Count row_len, MPI_Count s1, bool is_out)
 {
     MPI_Count step = row_len <= 32 ? 256 : row_len <= 256 ? 64 : 8;
+    struct fm_copy_grid g = {.n1 = 1, .ps0 = row_len, .ts0 = s1};
 
     while (n > 0) {
         MPI_Count m = n < step ? n : step;
 
+        g.n0 = (size_t)m;
         for (MPI_Count i = 0; i < t->u.tab.n; i++) {
             MPI_Count at = t->u.tab.pos ? t->u.tab.pos[i] : i * t->u.tab.blk;
 
-            copy_rows(packed + at, row_len, fm_shift(row, t->u.tab.offs[i]), s1, (size_t)m,
-                      (size_t)tab_len(t, i), is_out);
+            g.len = (size_t)tab_len(t, i);
+            fm_copy_grid(&g, packed + at, fm_shift(row, t->u.tab.offs[i]), is_out);
         }
         packed += m * row_len;
         row = fm_shift(row, m * s1);
@@ -266,24 +283,9 @@ FM_INLINE void tab_rows(const struct fm_dtype_prog *t, char *row, char *packed, 
     }
 }
 
-/* All blocks of one row of a TAB. */
-FM_INLINE void tab_blocks(const struct fm_dtype_prog *t, char *row, char *packed, bool is_out)
-{
-    const MPI_Count *offs = t->u.tab.offs;
-    const MPI_Count *pos = t->u.tab.pos;
-
-    if (!pos) {
-        copy_blocks(packed, row, offs, (size_t)t->u.tab.n, (size_t)t->u.tab.blk, is_out);
-        return;
-    }
-    for (MPI_Count i = 0; i < t->u.tab.n; i++) {
-        copy_small(packed + pos[i], fm_shift(row, offs[i]), (size_t)(pos[i + 1] - pos[i]), is_out);
-    }
-}
-
 /* n whole rows of a TAB, s1 apart. */
-FM_INLINE void tab_all(const struct fm_dtype_prog *t, char *row, char *packed, MPI_Count n,
-                       MPI_Count s1, bool is_out)
+static void tab_all(const struct fm_dtype_prog *t, char *row, char *packed, MPI_Count n,
+                    MPI_Count s1, bool is_out)
 {
     MPI_Count row_len = t->u.tab.pos ? t->u.tab.pos[t->u.tab.n] : t->u.tab.n * t->u.tab.blk;
 
@@ -292,15 +294,15 @@ FM_INLINE void tab_all(const struct fm_dtype_prog *t, char *row, char *packed, M
         return;
     }
     for (; n > 0; n--) {
-        tab_blocks(t, row, packed, is_out);
+        tab_blocks(t, row, 0, t->u.tab.n, packed, is_out);
         packed += row_len;
         row = fm_shift(row, s1);
     }
 }
 
 /* Part of a TAB. */
-FM_INLINE void tab_copy(const struct fm_dtype_prog *t, char *base, MPI_Count rem, char *packed,
-                        MPI_Count len, bool is_out)
+static void tab_copy(const struct fm_dtype_prog *t, char *base, MPI_Count rem, char *packed,
+                     MPI_Count len, bool is_out)
 {
     MPI_Count row_len = t->u.tab.pos ? t->u.tab.pos[t->u.tab.n] : t->u.tab.n * t->u.tab.blk;
     MPI_Count i = rem / row_len;
@@ -327,27 +329,30 @@ FM_INLINE void tab_copy(const struct fm_dtype_prog *t, char *base, MPI_Count rem
 }
 
 /* A leaf as a whole, n times s1 apart if it has one row, else once. */
-FM_INLINE void leaf_all(const struct fm_dtype_prog *leaf, char *base, char *packed, MPI_Count n,
-                        MPI_Count s1, bool is_out)
+static void leaf_all(const struct fm_dtype_prog *leaf, char *base, char *packed, MPI_Count n,
+                     MPI_Count s1, bool is_out)
 {
     char *row = fm_shift(base, leaf->off);
+    MPI_Count n0;
 
     if (leaf->kind == FM_PROG_TAB) {
         tab_all(leaf, row, packed, n, s1, is_out);
-    } else if (n > 1 && s1 == leaf->u.vec.n0 * leaf->u.vec.s0) {
-        copy_rows(packed, leaf->u.vec.blk, row, leaf->u.vec.s0, (size_t)(n * leaf->u.vec.n0),
-                  (size_t)leaf->u.vec.blk, is_out);
-    } else {
-        vec_rows(leaf, row, packed, n, s1, is_out);
+        return;
     }
+    n0 = leaf->u.vec.n0;
+    if (s1 == n0 * leaf->u.vec.s0) { /* all rows are one */
+        n0 *= n;
+        n = 1;
+    }
+    vec_grid(leaf, row, packed, n0, n, s1, is_out);
 }
 
-FM_INLINE MPI_Count leaf_rows(const struct fm_dtype_prog *leaf)
+static MPI_Count leaf_rows(const struct fm_dtype_prog *leaf)
 {
     return leaf->kind == FM_PROG_VEC ? leaf->u.vec.n1 : leaf->u.tab.n1;
 }
 
-FM_INLINE MPI_Count leaf_s1(const struct fm_dtype_prog *leaf)
+static MPI_Count leaf_s1(const struct fm_dtype_prog *leaf)
 {
     return leaf->kind == FM_PROG_VEC ? leaf->u.vec.s1 : leaf->u.tab.s1;
 }
@@ -374,7 +379,7 @@ FM_INLINE char *contig_at(const struct fm_pack *p)
     return fm_shift(p->buf, p->dtype->true_lb + p->at);
 }
 
-FM_INLINE size_t pack_move(struct fm_pack *p, char *packed, size_t max, bool is_out)
+static size_t pack_move(struct fm_pack *p, char *packed, size_t max, bool is_out)
 {
     MPI_Count left = p->len - p->at;
     MPI_Count n;
@@ -388,7 +393,7 @@ FM_INLINE size_t pack_move(struct fm_pack *p, char *packed, size_t max, bool is_
     }
     max = (size_t)left;
     if (p->dtype->is_contig) {
-        copy_const(packed, contig_at(p), max, is_out);
+        fm_copy_run(packed, contig_at(p), max, is_out);
         p->at += left;
         return max;
     }
@@ -486,14 +491,14 @@ size_t fm_pack_piece(struct fm_pack *p, size_t max, void **out_addr)
 }
 
 /* All bytes of count elements. Types that are one leaf need no cursor. */
-FM_INLINE void move_all(char *packed, char *typed, MPI_Count count, const struct fm_dtype *t,
-                        bool is_out)
+static void move_all(char *packed, char *typed, MPI_Count count, const struct fm_dtype *t,
+                     bool is_out)
 {
     const struct fm_dtype_prog *prog = t->prog;
     struct fm_pack p;
 
     if (t->is_contig) {
-        copy_const(packed, fm_shift(typed, t->true_lb), (size_t)(count * t->size), is_out);
+        fm_copy_run(packed, fm_shift(typed, t->true_lb), (size_t)(count * t->size), is_out);
     } else if (prog->kind > FM_PROG_TAB || (count != 1 && leaf_rows(prog) != 1)) {
         fm_pack_begin(&p, typed, count, t);
         pack_move(&p, packed, (size_t)p.len, is_out);
