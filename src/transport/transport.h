@@ -98,7 +98,8 @@ struct fm_rma {
 /* How a process may sleep until this transport has something to do. */
 struct fm_sleep {
     int fd;                 /* poll(2) for reading; -1: none */
-    _Atomic uint32_t *word; /* or a futex: sleep while *word == seen; NULL: none */
+    _Atomic uint32_t *word; /* or a futex: sleep while *word == seen; NULL: none. Only where it is
+                               the sole transport: nobody can sleep on both kinds */
     uint32_t seen;
 };
 
@@ -184,6 +185,7 @@ struct fm_transport_args {
     int n_local;      /* of them on this host; 0: not known, n_procs is taken */
     const char *tag;  /* names the job: separates jobs of one user on one host */
     bool is_one_host; /* every process of the job is on this host */
+    bool has_company; /* another transport is open beside it: arm() is to give a descriptor */
 };
 
 /* 0 if every slot is filled and the limits make sense, else -FM_E_INTERNAL and the reason. */

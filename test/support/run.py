@@ -4,7 +4,8 @@
 
     run.py [--ranks 1,2,4] [--transport NAME] [--timeout S] [--noisy] MPIEXEC PROGRAM [ARG...]
 
-Transport names: tcp (libfabric gives tcp;ofi_rxm), net (its plain one over TCP), ofi-shm (its shm), shm (our own).
+Transport names: tcp (libfabric gives tcp;ofi_rxm), net (its plain one over TCP), ofi-shm (its shm), shm (our own), mixed
+(our own between even ranks and between odd ones, tcp from even to odd).
 A run passes when it exits 0 in time, prints nothing on stderr (nor on stdout, unless --noisy), and leaves
 nothing behind: no file in /dev/shm, no process of its session. One that exits 77 is skipped, and has said why.
 """
@@ -21,6 +22,7 @@ TRANSPORTS = {
     "net": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "net"},
     "ofi-shm": {"FATHOM_TRANSPORT": "ofi", "FATHOM_OFI_PROVIDER": "shm"},
     "shm": {"FATHOM_TRANSPORT": "shm"},
+    "mixed": {"FATHOM_TRANSPORT_CLIQUES": "2", "FATHOM_OFI_PROVIDER": "tcp"},
     "default": {},
 }
 

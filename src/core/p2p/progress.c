@@ -196,10 +196,11 @@ struct until {
     fm_doze_fn doze;                /* NULL: what is waited for comes by a transport */
 };
 
+/* Descriptors, or the word of the only transport. */
 struct sleep_set {
     struct pollfd fds[FM_MAX_TRANSPORTS + 1]; /* one for other threads */
-    struct fm_sleep words[FM_MAX_TRANSPORTS];
-    int n_fds, n_words;
+    int n_fds;
+    struct fm_sleep on; /* .word NULL: none */
 };
 
 /* 0, FM_AGAIN when there is something to do, or a failure. */
@@ -218,26 +219,28 @@ static int arm_all(struct fm_channel *ch, struct sleep_set *set)
             set->fds[set->n_fds++] = (struct pollfd){.fd = s.fd, .events = POLLIN};
         }
         if (s.word) {
-            set->words[set->n_words++] = s;
+            set->on = s;
         }
     }
     return 0;
 }
 
+/* A sleep from which not everybody can wake us. */
+#define BLIND_US 1000
+
 /* `me` is NULL where there is one thread. */
 static void sleep_now(struct sleep_set *set, struct fm_sleeper *me, uint64_t max_us)
 {
-    bool is_mixed =
-        set->n_words > 1 || (set->n_words && set->n_fds) || set->n_words + set->n_fds == 0;
-    bool is_capped = is_mixed || (me && me->fd < 0);
-    uint64_t us = is_capped && max_us > 1000 ? 1000 : max_us;
+    bool is_by_word = !me && set->on.word;
+    bool is_blind = !is_by_word && (set->n_fds == 0 || (me && me->fd < 0));
+    uint64_t us = is_blind && max_us > BLIND_US ? BLIND_US : max_us;
     struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
 
-    if (me && set->n_fds == 0 && fm_sleeper_wait(me, set->words, set->n_words, max_us)) {
+    if (me && set->n_fds == 0 && fm_sleeper_wait(me, &set->on, max_us)) {
         return;
     }
-    if (set->n_words == 1 && set->n_fds == 0) {
-        syscall(SYS_futex, set->words[0].word, FUTEX_WAIT, set->words[0].seen, &t, NULL, 0);
+    if (is_by_word) {
+        syscall(SYS_futex, set->on.word, FUTEX_WAIT, set->on.seen, &t, NULL, 0);
     } else {
         ppoll(set->fds, (nfds_t)set->n_fds, &t, NULL);
     }

@@ -11,8 +11,6 @@
 
 #include "core/object/handle.h"
 
-#define MAX_WORDS 4
-
 /* All that sleep; guarded by the library lock. */
 static struct fm_sleeper *sleepers;
 
@@ -61,24 +59,20 @@ void fm_sleeper_end(struct fm_sleeper *s)
 }
 
 #ifdef SYS_futex_waitv
-bool fm_sleeper_wait(struct fm_sleeper *s, const struct fm_sleep *words, int n, uint64_t max_us)
+bool fm_sleeper_wait(struct fm_sleeper *s, const struct fm_sleep *on, uint64_t max_us)
 {
-    struct futex_waitv waits[MAX_WORDS + 1] = {
-        {.uaddr = (uintptr_t)&s->woken, .val = 0, .flags = FUTEX_32}};
+    struct futex_waitv waits[2] = {
+        {.uaddr = (uintptr_t)&s->woken, .val = 0, .flags = FUTEX_32},
+        {.uaddr = (uintptr_t)on->word, .val = on->seen, .flags = FUTEX_32},
+    };
     uint64_t end_ns = fm_now_ns() + max_us * 1000;
     struct timespec until = {(time_t)(end_ns / 1000000000u), (long)(end_ns % 1000000000u)};
-    int k = 0;
 
-    while (k < n && k < MAX_WORDS) {
-        waits[k + 1] = (struct futex_waitv){
-            .uaddr = (uintptr_t)words[k].word, .val = words[k].seen, .flags = FUTEX_32};
-        k++;
-    }
-    return syscall(SYS_futex_waitv, waits, k + 1, 0, &until, CLOCK_MONOTONIC) >= 0 ||
+    return syscall(SYS_futex_waitv, waits, on->word ? 2 : 1, 0, &until, CLOCK_MONOTONIC) >= 0 ||
            errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR;
 }
 #else
-bool fm_sleeper_wait(struct fm_sleeper *s, const struct fm_sleep *words, int n, uint64_t max_us)
+bool fm_sleeper_wait(struct fm_sleeper *s, const struct fm_sleep *on, uint64_t max_us)
 {
     return false;
 }

@@ -27,6 +27,6 @@ void fm_sleeper_begin(struct fm_sleeper *s, fm_until_fn fn, void *ctx, bool is_b
 /* It has woken, and has the lock again. */
 void fm_sleeper_end(struct fm_sleeper *s);
 
-/* Sleep until one of the n words changes, another thread wakes us, or max_us have passed. False:
-   this kernel cannot wait for several words. */
-bool fm_sleeper_wait(struct fm_sleeper *s, const struct fm_sleep *words, int n, uint64_t max_us);
+/* Sleep until the transport's word changes (`on`; it may have none), another thread wakes us, or
+   max_us have passed. False: this kernel cannot wait for several words. */
+bool fm_sleeper_wait(struct fm_sleeper *s, const struct fm_sleep *on, uint64_t max_us);

@@ -27,6 +27,12 @@ static const struct fathom_cvar cvars[] = {
              "hosts; ofi takes libfabric for all, which is what to set when a provider is to be "
              "tested on one host or when containers keep processes apart; shm allows nothing "
              "else."},
+    {.name = "transport_cliques", .unit = "groups", .type = FATHOM_INT,
+     .scope = FATHOM_SCOPE_ALL_EQ, .verbosity = FATHOM_DEV_DETAIL, .at = WORD(cliques), .def = 1,
+     .min = 1, .max = INT32_MAX, .fixed_after_init = true,
+     .desc = "Groups into which the processes of a host fall, by rank modulo this number: shared "
+             "memory is for those of one group, libfabric for the rest; raise it to try on one "
+             "host what happens between several."},
 };
 static const struct fathom_pvar pvars[] = {
     {"runtime_connections", "Processes that this one has talked to, itself not counted.",
@@ -60,6 +66,7 @@ struct fm_process {
     struct fm_process_words *words;
     struct fm_transport *ofi; /* NULL: not open */
     struct fm_transport *shm; /* NULL: not open */
+    bool uses_ofi, uses_shm;  /* which of them the job needs */
 };
 
 static int publish(struct fm_process *p, struct fm_transport *tp)
@@ -108,6 +115,27 @@ static int open_ofi(const struct fm_transport_args *args, void *words, struct fm
 typedef int (*open_fn)(const struct fm_transport_args *args, void *words,
                        struct fm_transport **out_tp);
 
+/* By shared memory, where there is any. */
+static bool is_near(const struct fm_process *p, int proc)
+{
+    const struct fm_pm *pm = p->pm;
+    int n_cliques = (int)p->words->cliques;
+
+    return (!pm->node_of || pm->node_of[proc] == pm->node_of[pm->rank]) &&
+           proc % n_cliques == pm->rank % n_cliques;
+}
+
+/* This one among them. */
+static int count_near(const struct fm_process *p)
+{
+    int n = 0;
+
+    for (int proc = 0; proc < p->pm->size; proc++) {
+        n += is_near(p, proc);
+    }
+    return n;
+}
+
 static int open_transport(struct fm_process *p, struct fm_channel *ch, open_fn open, void *words,
                           struct fm_transport **out_tp)
 {
@@ -115,6 +143,7 @@ static int open_transport(struct fm_process *p, struct fm_channel *ch, open_fn o
                                      .n_procs = p->pm->size,
                                      .n_local = p->pm->n_local,
                                      .is_one_host = p->pm->n_local == p->pm->size,
+                                     .has_company = p->uses_shm && p->uses_ofi,
                                      .tag = p->pm->job};
     struct fm_transport *tp;
     int rc;
@@ -138,27 +167,26 @@ static int open_all(struct fm_process *p, struct fm_channel *ch,
                     const struct fm_process_blocks *blocks)
 {
     enum fm_process_choice choice = (enum fm_process_choice)p->words->transport;
-    bool has_far = p->pm->n_local < p->pm->size;
+    int n_near = count_near(p), n_far = p->pm->size - n_near;
     int rc = 0;
 
-    if (choice == CHOICE_SHM && has_far) {
+    if (choice == CHOICE_SHM && n_far > 0) {
         return fm_fail(-FM_E_INVAL,
                        "FATHOM_TRANSPORT is shm, but %d of %d processes are on "
-                       "other hosts",
-                       p->pm->size - p->pm->n_local, p->pm->size);
+                       "other hosts%s",
+                       n_far, p->pm->size,
+                       p->words->cliques > 1 ? " or in other groups (FATHOM_TRANSPORT_CLIQUES)"
+                                             : "");
     }
-    if (choice != CHOICE_OFI && p->pm->n_local > 1) {
+    p->uses_shm = choice != CHOICE_OFI && n_near > 1;
+    p->uses_ofi = choice == CHOICE_OFI || n_far > 0;
+    if (p->uses_shm) {
         rc = open_transport(p, ch, fm_shm_open, blocks->shm, &p->shm);
     }
-    if (!rc && (choice == CHOICE_OFI || has_far)) {
+    if (!rc && p->uses_ofi) {
         rc = open_transport(p, ch, open_ofi, blocks->ofi, &p->ofi);
     }
     return rc;
-}
-
-static bool is_near(const struct fm_pm *pm, int proc)
-{
-    return !pm->node_of || pm->node_of[proc] == pm->node_of[pm->rank];
 }
 
 static int connect_by(struct fm_process *p, struct fm_transport *tp, int proc,
@@ -175,7 +203,7 @@ static int connect_by(struct fm_process *p, struct fm_transport *tp, int proc,
 static int resolve(void *ctx, int proc, struct fm_ep **out_ep)
 {
     struct fm_process *p = ctx;
-    struct fm_transport *tp = p->shm && is_near(p->pm, proc) ? p->shm : p->ofi;
+    struct fm_transport *tp = p->shm && is_near(p, proc) ? p->shm : p->ofi;
     uint64_t start = fm_now_ns();
     int rc;
 
@@ -205,7 +233,7 @@ static bool shares_memory(void *ctx, int proc)
 {
     const struct fm_process *p = ctx;
 
-    return p->shm && is_near(p->pm, proc);
+    return p->shm && is_near(p, proc);
 }
 
 int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_words *words,

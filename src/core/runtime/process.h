@@ -18,6 +18,7 @@ struct fm_process;
 /* Words of the room in the shared page; rows in process.c. */
 struct fm_process_words {
     uint64_t transport;   /* cvar: enum fm_process_choice */
+    uint64_t cliques;     /* cvar */
     uint64_t n_connected; /* endpoints made */
     uint64_t connect_ns;  /* time for that, waiting for others to publish among it */
     uint64_t init_ns, finalize_ns;

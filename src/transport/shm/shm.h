@@ -27,6 +27,8 @@
  *   only the compiler must keep the order. For jobs with a processor for each process.
  * - both use a fence. For jobs with more processes than processors, which sleep often, and where
  *   membarrier is missing.
+ * Where another transport is open beside this one the owner sleeps in poll(2) on both, here on a
+ * pipe (shm_door.c); the bell then says FM_SHM_DOOR, and is rung by a byte.
  */
 #pragma once
 
@@ -37,7 +39,7 @@
 #include <sys/types.h>
 
 #define FM_SHM_MAGIC   UINT64_C(0x31474d534853464d)
-#define FM_SHM_VERSION 2
+#define FM_SHM_VERSION 3
 #define FM_SHM_COPIES  8   /* transfers that a process may have in progress at one time */
 #define FM_SHM_PIECES  128 /* of one transfer, at most */
 #define FM_SHM_BOXES   256 /* most fast boxes of a process */
@@ -94,15 +96,19 @@ struct fm_shm_copy {
     uint32_t n_pieces;
 } FM_ALIGNED(FM_CACHE_LINE);
 
+/* Values of the bell: nobody sleeps; the owner sleeps or is about to, on the word, in poll(2). */
+enum { FM_SHM_AWAKE, FM_SHM_BELL, FM_SHM_DOOR };
+
 /* The beginning of a segment. */
 struct fm_shm_header {
     uint64_t magic;
     uint64_t nonce; /* random: says that this is the segment that the address meant */
     struct fm_shm_geometry geometry;
-    void *base; /* where the owner has it */
+    void *base;   /* where the owner has it */
+    int32_t door; /* its descriptor of the pipe; -1: it sleeps on the bell */
     _Atomic uint32_t
         closed; /* owner's release at close -> acquire of a sender that finds no room */
-    _Atomic uint32_t bell FM_ALIGNED(FM_CACHE_LINE); /* 1: the owner sleeps or is about to */
+    _Atomic uint32_t bell FM_ALIGNED(FM_CACHE_LINE); /* see above */
     _Atomic
         uint32_t n_claimed FM_ALIGNED(FM_CACHE_LINE); /* boxes; relaxed add: a number, no data */
     struct fm_shm_copy copies[FM_SHM_COPIES];
@@ -137,6 +143,7 @@ struct fm_shm_ep {
     struct fm_shm_geometry geometry; /* checked copy: the peer's memory is not trusted twice */
     struct fm_shm_address address;
     uint64_t room_span; /* between reserve and commit: of the ring */
+    int door;           /* our descriptor of the peer's pipe; -1: it has none */
     struct fm_shm_ep *next;
 };
 
@@ -177,6 +184,7 @@ struct fm_shm_transport {
     struct fm_shm_help helps[FM_SHM_COPIES];
     struct fm_shm_ep *eps;
     int self, fd;
+    int door[2]; /* the pipe, read and write end; -1: none */
     struct fm_shm_geometry geometry;
     struct fm_shm_end rx[FM_SHM_BOXES];
 };
@@ -191,6 +199,17 @@ bool fm_shm_open_box(struct fm_shm_ep *ep, uint32_t box);
 
 /* shm_open.c: the peer has died or left, as far as can be told. Slow. */
 bool fm_shm_open_is_gone(struct fm_shm_ep *ep);
+
+/* shm_door.c: the pipe on which a process sleeps that has another transport, too. */
+int fm_shm_door_make(struct fm_shm_transport *t, bool is_wanted);
+void fm_shm_door_close(struct fm_shm_transport *t);
+/* The peer's, by its header. 0, or -FM_E_UNSUPPORTED: it could not be woken. */
+int fm_shm_door_find(struct fm_shm_ep *ep);
+void fm_shm_door_leave(struct fm_shm_ep *ep);
+/* The peer has announced that it sleeps there, and we took that back: wake it. */
+void fm_shm_door_knock(const struct fm_shm_ep *ep);
+/* Forget knocks that were heard; to be called before the bell is set anew. */
+void fm_shm_door_clear(const struct fm_shm_transport *t);
 
 /* shm_msg.c */
 int fm_shm_msg_send(struct fm_ep *ep, const void *head, size_t head_len, const void *body,

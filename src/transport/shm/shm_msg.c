@@ -34,12 +34,18 @@ FM_COLD static void wake(struct fm_shm_ep *ep)
 {
     _Atomic uint32_t *bell = &ep->header->bell;
 
-    /* Only one of many senders calls the kernel. Pairs with the relaxed store in arm(): the futex
-       orders the rest. */
-    if (atomic_exchange_explicit(bell, 0, memory_order_acq_rel)) {
+    /* Only one of many senders calls the kernel. Pairs with the relaxed store in announce(): the
+       futex, or the pipe, orders the rest. */
+    switch (atomic_exchange_explicit(bell, FM_SHM_AWAKE, memory_order_acq_rel)) {
+    case FM_SHM_AWAKE:
+        return;
+    case FM_SHM_DOOR:
+        fm_shm_door_knock(ep);
+        break;
+    default:
         syscall(SYS_futex, bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-        FM_STAT(transport_of(ep)->words->n_wakes++);
     }
+    FM_STAT(transport_of(ep)->words->n_wakes++);
 }
 
 /* After a message was published. See "Sleeping" in shm.h. */
@@ -62,7 +68,13 @@ FM_INLINE void ring_bell(struct fm_shm_ep *ep)
  */
 static void announce(struct fm_shm_transport *t)
 {
-    atomic_store_explicit(&t->header->bell, 1, memory_order_relaxed);
+    bool is_by_door = t->door[0] >= 0;
+
+    if (is_by_door) {
+        fm_shm_door_clear(t);
+    }
+    atomic_store_explicit(&t->header->bell, is_by_door ? FM_SHM_DOOR : FM_SHM_BELL,
+                          memory_order_relaxed);
     if (t->fences || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) < 0) {
         fm_sync_fence(); /* with the fence in ring_bell() */
     }
@@ -93,7 +105,9 @@ int fm_shm_msg_arm(struct fm_transport *tp, struct fm_sleep *out_sleep)
         return FM_AGAIN;
     }
     FM_STAT(t->words->n_sleeps++);
-    *out_sleep = (struct fm_sleep){.fd = -1, .word = &t->header->bell, .seen = 1};
+    *out_sleep = t->door[0] >= 0
+                     ? (struct fm_sleep){.fd = t->door[0]}
+                     : (struct fm_sleep){.fd = -1, .word = &t->header->bell, .seen = FM_SHM_BELL};
     return 0;
 }
 

@@ -406,6 +406,13 @@ static int attach(struct fm_shm_transport *t, struct fm_shm_ep *ep)
     return 0;
 }
 
+static void detach(struct fm_shm_ep *ep)
+{
+    if (ep->owns_map) {
+        munmap(ep->header, ep->geometry.segment_len);
+    }
+}
+
 static int shm_connect(struct fm_transport *tp, int peer, const void *addr, size_t addr_len,
                        struct fm_ep **out_ep)
 {
@@ -432,6 +439,10 @@ static int shm_connect(struct fm_transport *tp, int peer, const void *addr, size
     if (rc < 0) {
         goto err_ep;
     }
+    rc = fm_shm_door_find(ep);
+    if (rc < 0) {
+        goto err_map;
+    }
     ep->claimed = -1;
     ep->box_after = (uint32_t)t->words->box_after;
     ep->must_fence = ep->geometry.fences || !t->is_registered;
@@ -444,6 +455,8 @@ static int shm_connect(struct fm_transport *tp, int peer, const void *addr, size
     *out_ep = &ep->ep;
     return 0;
 
+err_map:
+    detach(ep);
 err_ep:
     free(ep);
     return rc;
@@ -465,9 +478,8 @@ static void shm_disconnect(struct fm_ep *fep)
         at = &(*at)->next;
     }
     *at = ep->next;
-    if (ep->owns_map) {
-        munmap(ep->header, ep->geometry.segment_len);
-    }
+    fm_shm_door_leave(ep);
+    detach(ep);
     fathom_level_add(&t->words->n_peers, -1);
     free(ep);
 }
@@ -518,6 +530,7 @@ static void shm_close(struct fm_transport *tp)
         shm_disconnect(&t->eps->ep);
     }
     atomic_store_explicit(&t->header->closed, 1, memory_order_release);
+    fm_shm_door_close(t);
     munmap(t->header, t->geometry.segment_len);
     close(t->fd);
     free(t);
@@ -557,6 +570,10 @@ int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_tra
     if (rc < 0) {
         goto err_t;
     }
+    rc = fm_shm_door_make(t, args->has_company);
+    if (rc < 0) {
+        goto err_segment;
+    }
     /* Where the Yama module lets only ancestors look into a process, let our launcher's children do
        so too; elsewhere this is refused and not needed. */
     (void)prctl(PR_SET_PTRACER, (unsigned long)getppid(), 0, 0, 0);
@@ -570,11 +587,13 @@ int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_tra
     t->tp.sink.enough = args->sink.enough ? args->sink.enough : &never_enough;
     rc = fm_transport_check(&t->tp);
     if (rc < 0) {
-        goto err_segment;
+        goto err_door;
     }
     *out_tp = &t->tp;
     return 0;
 
+err_door:
+    fm_shm_door_close(t);
 err_segment:
     munmap(t->header, t->geometry.segment_len);
     close(t->fd);

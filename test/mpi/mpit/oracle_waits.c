@@ -7,6 +7,7 @@
  * Nothing here expects a wait to be long: where it was too short to leave the spin, the variables
  * must say so, and the call is tried again.
  */
+#include "../knob.h"
 #include "oracle.h"
 
 #include <sched.h>
@@ -95,28 +96,6 @@ static void watch_sleep(void)
     OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registrations[1]));
     OK(MPI_T_event_register_callback(registrations[1], MPI_T_CB_REQUIRE_MPI_RESTRICTED,
                                      MPI_INFO_NULL, NULL, on_woke));
-}
-
-static void set(const char *name, ull v)
-{
-    MPI_T_cvar_handle h;
-    int index, count;
-
-    OK(MPI_T_cvar_get_index(name, &index));
-    OK(MPI_T_cvar_handle_alloc(index, NULL, &h, &count));
-    OK(MPI_T_cvar_write(h, &v));
-    OK(MPI_T_cvar_handle_free(&h));
-}
-
-static void set_int(const char *name, int v)
-{
-    MPI_T_cvar_handle h;
-    int index, count;
-
-    OK(MPI_T_cvar_get_index(name, &index));
-    OK(MPI_T_cvar_handle_alloc(index, NULL, &h, &count));
-    OK(MPI_T_cvar_write(h, &v));
-    OK(MPI_T_cvar_handle_free(&h));
 }
 
 static ull now_ns(void)
@@ -446,7 +425,7 @@ static void shared(void)
         OK(MPI_Bcast(&is_over, 1, MPI_INT, 0, comm));
     }
     mark();
-    set_int("coll_node_comms", (int)value("coll_node_live", 0));
+    knob("coll_node_comms", value("coll_node_live", 0));
     one_more = sharing(ALWAYS);
     same("coll_node_refused", 1);
     same("coll_node_made", 0);
@@ -470,9 +449,9 @@ int main(int argc, char **argv)
     now_is("p2p_peers", 1);
     now_is_at_least("runtime_connect_time", 1);
     now_is_at_most("runtime_connect_time", now_ns() - began);
-    set_int("coll_node_after", INT32_MAX); /* only where it is asked for */
-    set("progress_gone_interval", 1);
-    set("progress_spin", 0);
+    knob("coll_node_after", INT32_MAX); /* only where it is asked for */
+    knob("progress_gone_interval", 1);
+    knob("progress_spin", 0);
     if (rank == 0) {
         watch_sleep();
     }
@@ -481,7 +460,7 @@ int main(int argc, char **argv)
     }
     shared();
     CHECK(!seen[SPIN]);
-    set("progress_spin", 60000000);
+    knob("progress_spin", 60000000);
     spin();
     if (rank == 0) {
         CHECK(seen[YIELD] && seen[SLEEP]);

@@ -5,7 +5,7 @@
  * the length of a sleep it is set to its highest value, so that a wake-up that gets lost shows as a
  * test that does not end in time.
  */
-#include "../check.h"
+#include "../knob.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -45,49 +45,22 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void sleep_long(void)
-{
-    unsigned long long value = 60000000;
-    MPI_T_cvar_handle handle;
-    int index, count, provided;
-
-    OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
-    if (MPI_T_cvar_get_index("progress_sleep", &index) == MPI_SUCCESS) {
-        OK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
-        OK(MPI_T_cvar_write(handle, &value));
-        OK(MPI_T_cvar_handle_free(&handle));
-    }
-}
-
-/* How often a thread went to sleep; -1 where that is not counted. */
-static MPI_T_pvar_session session;
-static MPI_T_pvar_handle sleeps = MPI_T_PVAR_HANDLE_NULL;
-
-static void count_sleeps(void)
-{
-    int index, count;
-
-    if (MPI_T_pvar_get_index("progress_sleeps", MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS) {
-        OK(MPI_T_pvar_session_create(&session));
-        OK(MPI_T_pvar_handle_alloc(session, index, NULL, &sleeps, &count));
-        OK(MPI_T_pvar_start(session, sleeps));
-    }
-}
+/* How often a thread went to sleep. */
+static struct gauge sleeps;
 
 /* Until all threads sleep, as far as can be told. */
 static void let_them_sleep(int round)
 {
-    unsigned long long before = 0, now = 0;
+    unsigned long long before;
 
     while (atomic_load(&n_ready[round]) < N_THREADS) {
         sched_yield();
     }
-    if (sleeps == MPI_T_PVAR_HANDLE_NULL) {
+    if (!gauge_is_there(&sleeps)) {
         return;
     }
-    OK(MPI_T_pvar_read(session, sleeps, &before));
-    for (int i = 0; i < 20000 && now < before + N_THREADS; i++) {
-        OK(MPI_T_pvar_read(session, sleeps, &now));
+    before = gauge_read(&sleeps);
+    for (int i = 0; i < 20000 && gauge_read(&sleeps) < before + N_THREADS; i++) {
         sched_yield();
     }
 }
@@ -100,8 +73,9 @@ int main(int argc, char **argv)
     OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     if (provided == MPI_THREAD_MULTIPLE) {
-        sleep_long();
-        count_sleeps();
+        OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+        knob("progress_sleep", 60000000);
+        sleeps = gauge_open("progress_sleeps");
         for (int k = 0; k < N_THREADS; k++) {
             CHECK(pthread_create(&threads[k], NULL, run, (void *)(intptr_t)k) == 0);
         }
@@ -116,6 +90,7 @@ int main(int argc, char **argv)
         for (int k = 0; k < N_THREADS; k++) {
             pthread_join(threads[k], NULL);
         }
+        gauge_close(&sleeps);
         OK(MPI_T_finalize());
     }
     OK(MPI_Finalize());

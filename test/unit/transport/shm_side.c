@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -76,7 +77,8 @@ void side_init(struct side *s, int self, int n)
 
 int side_open(struct side *s)
 {
-    struct fm_transport_args args = {.self = s->self, .n_procs = s->n, .tag = "test"};
+    struct fm_transport_args args = {
+        .self = s->self, .n_procs = s->n, .has_company = s->has_company, .tag = "test"};
 
     args.sink = (struct fm_sink){.ctx = s, .deliver = deliver, .failed = failed};
     return fm_shm_open(&args, &s->words, &s->tp);
@@ -167,14 +169,24 @@ int side_rma(struct side *s, int peer, enum fm_rma_op op, void *local, uint64_t 
     return s->status;
 }
 
-void side_sleep(struct side *s)
+/* False: nobody has woken us in time. */
+static bool sleep_on(const struct fm_sleep *sleep)
 {
     struct timespec limit = {.tv_sec = 10};
+    struct pollfd p = {.fd = sleep->fd, .events = POLLIN};
+
+    if (!sleep->word) {
+        return ppoll(&p, 1, &limit, NULL) != 0;
+    }
+    return syscall(SYS_futex, sleep->word, FUTEX_WAIT, sleep->seen, &limit, NULL, 0) == 0 ||
+           errno != ETIMEDOUT;
+}
+
+void side_sleep(struct side *s)
+{
     struct fm_sleep sleep;
 
-    if (s->tp->ops->arm(s->tp, &sleep) == 0 &&
-        syscall(SYS_futex, sleep.word, FUTEX_WAIT, sleep.seen, &limit, NULL, 0) < 0 &&
-        errno == ETIMEDOUT) {
+    if (s->tp->ops->arm(s->tp, &sleep) == 0 && !sleep_on(&sleep)) {
         s->n_lost++;
     }
 }

@@ -7,8 +7,9 @@
  * preemptions. Memory is sequentially consistent there; that plain accesses are ordered by the
  * atomics is ThreadSanitizer's part (test_shm_threads).
  *
- * Bell: a model of the protocol in shm.h on a machine with store buffers (x86), all states. Without
- * a barrier the model must find the lost wake-up, or it would prove nothing.
+ * Bell and door: a model of the protocols in shm.h and shm_door.c on a machine with store buffers
+ * (x86), all states. Without a barrier, or with the pipe cleared too late, the model must find the
+ * lost wake-up, or it would prove nothing.
  */
 #include <check.h>
 #include <stdatomic.h>
@@ -209,6 +210,7 @@ END_TEST
 /* ---- The bell, on a machine with store buffers ---------------------------------------------- */
 
 enum barrier { NONE, FENCES, MEMBARRIER };
+enum door { NO_DOOR, DOOR, DOOR_CLEARED_LATE };
 
 #define N_SENDERS 2
 #define N_MSGS    2
@@ -219,28 +221,30 @@ struct state {
     unsigned char buffered[N_SENDERS]; /* publications not yet in memory */
     unsigned char memory;              /* publications in memory */
     unsigned char bell,
-        bell_buffered; /* in memory; 1: the receiver's store of 1 is still buffered */
+        bell_buffered;  /* in memory; 1: the receiver's store of 1 is still buffered */
+    unsigned char byte; /* in the pipe; one is as good as many */
     unsigned char rpc, seen;
 };
 
-enum { R_POLL, R_ANNOUNCE, R_BARRIER, R_LOOK, R_WAIT, R_ASLEEP };
-enum { S_STORE, S_BARRIER, S_LOOK, S_RING, S_END };
+enum { R_POLL, R_CLEAR, R_ANNOUNCE, R_BARRIER, R_LOOK, R_CLEAR_LATE, R_WAIT, R_ASLEEP, R_STEPS };
+enum { S_STORE, S_BARRIER, S_LOOK, S_RING, S_KNOCK, S_END, S_STEPS };
 
 static unsigned char *visited;
 static uint64_t n_states;
 static bool has_lost;
 static enum barrier barrier;
+static enum door door;
 
 static size_t number_of(const struct state *s)
 {
     size_t n = 0;
 
     for (int k = 0; k < N_SENDERS; k++) {
-        n = ((n * 5 + s->pc[k]) * (N_MSGS + 1) + s->sent[k]) * (N_MSGS + 1) + s->buffered[k];
+        n = ((n * S_STEPS + s->pc[k]) * (N_MSGS + 1) + s->sent[k]) * (N_MSGS + 1) + s->buffered[k];
     }
     n = n * (N_SENDERS * N_MSGS + 1) + s->memory;
     n = n * (N_SENDERS * N_MSGS + 1) + s->seen;
-    return ((n * 2 + s->bell) * 2 + s->bell_buffered) * 6 + s->rpc;
+    return (((n * 2 + s->bell) * 2 + s->bell_buffered) * 2 + s->byte) * R_STEPS + s->rpc;
 }
 
 static void explore(const struct state *s);
@@ -255,6 +259,16 @@ static void drain_bell(struct state *s)
 {
     s->bell = s->bell_buffered ? 1 : s->bell;
     s->bell_buffered = 0;
+}
+
+static void next_message(struct state *s, int k)
+{
+    s->pc[k] = s->sent[k] < N_MSGS ? S_STORE : S_END;
+}
+
+static void awaken(struct state *s)
+{
+    s->rpc = s->rpc == R_ASLEEP ? R_POLL : s->rpc;
 }
 
 /* One step of a sender; false when it cannot move. */
@@ -273,15 +287,23 @@ static bool sender_steps(struct state *s, int k)
         return true;
     case S_LOOK:
         s->sent[k]++;
-        s->pc[k] = s->bell ? S_RING : s->sent[k] < N_MSGS ? S_STORE : S_END;
+        next_message(s, k);
+        s->pc[k] = s->bell ? S_RING : s->pc[k];
         return true;
     case S_RING: /* the exchange is a full barrier, too */
         drain(s, k);
-        if (s->bell && s->rpc == R_ASLEEP) {
-            s->rpc = R_POLL;
+        next_message(s, k);
+        if (s->bell && door != NO_DOOR) {
+            s->pc[k] = S_KNOCK;
+        } else if (s->bell) {
+            awaken(s);
         }
         s->bell = 0;
-        s->pc[k] = s->sent[k] < N_MSGS ? S_STORE : S_END;
+        return true;
+    case S_KNOCK:
+        s->byte = 1;
+        awaken(s);
+        next_message(s, k);
         return true;
     default:
         return false;
@@ -292,8 +314,12 @@ static bool receiver_steps(struct state *s)
 {
     switch (s->rpc) {
     case R_POLL:
-        s->rpc = s->memory > s->seen ? R_POLL : R_ANNOUNCE;
+        s->rpc = s->memory > s->seen ? R_POLL : R_CLEAR;
         s->seen = s->memory;
+        return true;
+    case R_CLEAR: /* of a pipe: a system call, too */
+        s->byte = 0;
+        s->rpc = R_ANNOUNCE;
         return true;
     case R_ANNOUNCE:
         s->bell_buffered = 1;
@@ -309,11 +335,15 @@ static bool receiver_steps(struct state *s)
         s->rpc = R_LOOK;
         return true;
     case R_LOOK:
-        s->rpc = s->memory > s->seen ? R_POLL : R_WAIT;
+        s->rpc = s->memory > s->seen ? R_POLL : R_CLEAR_LATE;
         return true;
-    case R_WAIT: /* a system call; the kernel compares under a lock of its own */
+    case R_CLEAR_LATE:
+        s->byte = door == DOOR_CLEARED_LATE ? 0 : s->byte;
+        s->rpc = R_WAIT;
+        return true;
+    case R_WAIT: /* a system call; the kernel looks under a lock of its own */
         drain_bell(s);
-        s->rpc = s->bell ? R_ASLEEP : R_POLL;
+        s->rpc = (door == NO_DOOR ? s->bell : !s->byte) ? R_ASLEEP : R_POLL;
         return true;
     default:
         return false;
@@ -361,31 +391,37 @@ static void explore(const struct state *s)
     }
 }
 
-static bool loses(enum barrier b)
+static bool loses(enum barrier b, enum door d)
 {
     struct state s = {.rpc = R_POLL};
-    struct state last = {.rpc = 5, .bell = 1, .bell_buffered = 1, .seen = N_SENDERS * N_MSGS};
+    struct state last = {.rpc = R_STEPS - 1, .bell = 1, .bell_buffered = 1, .byte = 1};
 
-    last.memory = last.seen;
-    memset(last.pc, 4, sizeof(last.pc));
+    last.memory = last.seen = N_SENDERS * N_MSGS;
+    memset(last.pc, S_STEPS - 1, sizeof(last.pc));
     memset(last.sent, N_MSGS, sizeof(last.sent));
     memset(last.buffered, N_MSGS, sizeof(last.buffered));
     visited = calloc(number_of(&last) / 8 + 1, 1);
     ck_assert_ptr_nonnull(visited);
     barrier = b;
+    door = d;
     n_states = 0;
     has_lost = false;
     explore(&s);
     free(visited);
-    printf("bell, barrier %d: %llu states\n", (int)b, (unsigned long long)n_states);
+    printf("bell, barrier %d, door %d: %llu states\n", (int)b, (int)d,
+           (unsigned long long)n_states);
     return has_lost;
 }
 
 START_TEST(no_state_loses_a_wake_up)
 {
-    ck_assert(!loses(FENCES));
-    ck_assert(!loses(MEMBARRIER));
-    ck_assert(loses(NONE));
+    ck_assert(!loses(FENCES, NO_DOOR));
+    ck_assert(!loses(MEMBARRIER, NO_DOOR));
+    ck_assert(loses(NONE, NO_DOOR));
+    ck_assert(!loses(FENCES, DOOR));
+    ck_assert(!loses(MEMBARRIER, DOOR));
+    ck_assert(loses(NONE, DOOR));
+    ck_assert(loses(FENCES, DOOR_CLEARED_LATE));
 }
 END_TEST
 
