@@ -34,7 +34,7 @@ struct callback {
     struct callback *retired; /* chain of those that an emitter may still be in */
 };
 
-enum state { DEAD, LIVE, ENDING };
+enum state { DEAD, LIVE, ENDING, ENDED };
 
 #define N_LEVELS 4
 
@@ -231,14 +231,16 @@ static void end_if_last(struct fm_registration *r, int safety)
     void *data;
     int before;
 
-    if (atomic_load(&r->n_inside) != 0 || atomic_load(&r->state) != ENDING) {
+    /* Only one can take it from ENDING; the slot may be used again from DEAD on. */
+    if (atomic_load(&r->n_inside) != 0 ||
+        !atomic_compare_exchange_strong(&r->state, &ending, ENDED)) {
         return;
     }
     fn = r->free_fn;
     data = r->free_data;
     value = r->free_value;
-    /* Only one can take it from ENDING to DEAD; after that the slot may be used again. */
-    if (atomic_compare_exchange_strong(&r->state, &ending, DEAD) && fn) {
+    atomic_store(&r->state, DEAD);
+    if (fn) {
         before = context_begin(safety);
         fm_event_call_free(fn, value, safety, data);
         context_end(before);
