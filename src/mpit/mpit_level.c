@@ -126,7 +126,7 @@ void fathom_mpit_mark(struct fathom_level *l)
     refit(l);
 }
 
-/* Called locked, as the three below: one that an ended handle left, or a new one in front. */
+/* Called locked, as the two below: one that an ended handle left, or a new one in front. */
 static struct fm_follower *unused_of(struct fathom_level *level)
 {
     struct fm_follower *f;
@@ -144,12 +144,12 @@ static struct fm_follower *unused_of(struct fathom_level *level)
     return f;
 }
 
-struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high, uint64_t from)
+struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high)
 {
     struct fm_follower *f = unused_of(level);
 
     if (f) {
-        atomic_store(&f->mark, from);
+        atomic_store(&f->mark, load(&level->now));
         atomic_store(&f->use, is_high ? HIGH : LOW);
         refit(level);
     }
@@ -181,6 +181,16 @@ uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, ui
         return now > mark ? now : mark;
     }
     return now < mark ? now : mark;
+}
+
+void fm_level_merge(struct fathom_level *level, struct fm_follower *f, uint64_t mark)
+{
+    if (atomic_load(&f->use) == HIGH) {
+        raise_to(&f->mark, mark);
+    } else {
+        lower_to(&f->mark, mark);
+    }
+    refit(level);
 }
 
 void fm_level_finish(struct fathom_level *level)

@@ -4,8 +4,9 @@
  * registry's own variables. For the files of this folder only.
  *
  * Functions that take a handle check it and return a code of enum fm_t_code. All take the
- * registry's lock themselves, save fm_pvar_read and fm_pvar_readreset, the readers of event
- * instances, and what says that it is called with the lock held.
+ * registry's lock themselves, save what reads or changes one handle of a performance variable
+ * (mpit_pvar.c), the readers of event instances, and what says that it is called with the lock
+ * held.
  */
 #pragma once
 
@@ -25,8 +26,8 @@ bool fm_cvar_in_bounds(const struct fathom_cvar *row, int64_t value);
 
 /* ---- mpit_pvar.c, mpit_session.c ---- */
 
-/* One allocated handle. Guarded by the registry's lock but for what pvar_read uses: see
- * mpit_pvar.c. */
+/* One allocated handle. Made and ended with the registry's lock; `ctl` and the copies are changed
+   without it: see mpit_pvar.c. */
 struct fm_pvar_handle {
     struct fm_slot slot;
     uint64_t session; /* does not change while the handle is valid */
@@ -36,13 +37,10 @@ struct fm_pvar_handle {
     int count;
     _Atomic(uint64_t *) words; /* first word; NULL when the object is gone */
     struct fathom_level *level;
-    _Atomic(struct fm_follower *) follower; /* a running watermark has one */
-    _Atomic uint32_t busy;                  /* taken by whoever changes `seq` and the states */
-    _Atomic uint32_t seq;                   /* odd and even choose the state that counts now */
-    _Atomic bool is_running[2];
-    bool is_fresh; /* a watermark that begins with the level at its next start */
-    _Atomic uint64_t one[2];
-    _Atomic uint64_t *states; /* `count` words twice: `one`, or an array of its own */
+    _Atomic(struct fm_follower *) follower; /* of a watermark; NULL when its object is gone */
+    _Atomic uint64_t ctl;
+    _Atomic uint64_t one[4];
+    _Atomic uint64_t *states; /* four times `count` words: `one`, or an array of its own */
 };
 
 int fm_session_create(uint64_t *out_session);
@@ -79,13 +77,16 @@ uint64_t fm_type_load(enum fathom_type type, const void *buf, int i);
 
 struct fm_follower;
 
-/* Keep watermarks for a handle, from `high` and `low` on. NULL: memory is out. */
-struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high, uint64_t from);
+/* Keep watermarks for a handle, from the present level on. NULL: memory is out. This and unfollow
+   are called locked; the others are lock-free and async-signal-safe. */
+struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high);
 void fm_level_unfollow(struct fathom_level *level, struct fm_follower *f);
 /* The mark that was kept, at least as far as the level is now. */
 uint64_t fm_level_mark_of(struct fathom_level *level, struct fm_follower *f);
 /* The same, and begin anew from `from`. */
 uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, uint64_t from);
+/* Put a mark back that was taken away by mistake. */
+void fm_level_merge(struct fathom_level *level, struct fm_follower *f, uint64_t mark);
 /* The level's memory ends. */
 void fm_level_finish(struct fathom_level *level);
 

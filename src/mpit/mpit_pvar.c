@@ -10,11 +10,22 @@
  *     AS_IS    word               s
  *     HIGH/LOW its follower       s          (mpit_level.c)
  *
- * There are two copies of (running, s...); `seq` says which counts. A change fills the other copy
- * and then moves seq on, so a reader who interrupts it (a signal handler on the same thread) still
- * finds a whole state, and one on another thread that was overtaken reads again. Changes to a
- * handle exclude each other by `busy`; start and stop hold the registry's lock besides, for
- * followers.
+ * All of this is lock-free and async-signal-safe but for allocation, so that a sampling tool may do
+ * to a handle in a signal handler what the interrupted thread was just doing to it (15.3.7.6). The
+ * small state is one word, `ctl`:
+ *
+ *     63          8    7       6      5      2 1    0
+ *     +------------+-------+---------+--------+------+
+ *     | changes    | fresh | running | filled | live |
+ *     +------------+-------+---------+--------+------+
+ *
+ * and the words s[i] are kept in N_COPIES copies, of which `live` counts. A change claims another
+ * copy (its bit in `filled`), fills it, and makes it the live one by a compare-and-swap that fails
+ * if somebody else's change came first: it then begins anew from that. A reader takes the live copy
+ * and reads again if `changes` has moved on meanwhile.
+ *
+ * `fresh`: a watermark that begins with the level at its next start. A watermark has its follower
+ * from the allocation to the end; what that sees while the handle is stopped does not count.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -30,26 +41,82 @@ static struct fm_slots handles = {.slot_len = sizeof(struct fm_pvar_handle),
 
 /* ---- one state ---- */
 
-static void change_begin(struct fm_pvar_handle *h)
+#define N_COPIES     4 /* the live one, and three changes at once: threads and signal handlers */
+#define ALL_COPIES   ((1u << N_COPIES) - 1)
+#define CTL_LIVE     UINT64_C(0x3)
+#define CTL_FILLED   2 /* shift */
+#define CTL_RUNNING  UINT64_C(0x40)
+#define CTL_FRESH    UINT64_C(0x80)
+#define CTL_CHANGES  8 /* shift */
+#define CTL_CLAIM(c) (UINT64_C(1) << (CTL_FILLED + (c)))
+
+/* One change under way: what it begins from, and the copy that it fills. */
+struct change {
+    uint64_t from;
+    unsigned copy;
+};
+
+static _Atomic uint64_t *copy_of(struct fm_pvar_handle *h, unsigned copy)
 {
+    return h->states + (size_t)copy * (size_t)h->count;
+}
+
+static bool is_running(uint64_t ctl)
+{
+    return (ctl & CTL_RUNNING) != 0;
+}
+
+static bool has_changed(uint64_t before, uint64_t now)
+{
+    return (before ^ now) >> CTL_CHANGES != 0;
+}
+
+static struct change change_begin(struct fm_pvar_handle *h)
+{
+    uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_relaxed);
+    unsigned unused, copy;
     int n = 0;
 
-    /* Pairs with the release store in change_end. */
-    while (atomic_exchange_explicit(&h->busy, 1, memory_order_acquire)) {
-        if (++n % 64 == 0) {
-            sched_yield(); /* the one who changes it may have been put off the processor */
+    for (;;) {
+        unused = ALL_COPIES & ~((unsigned)(ctl >> CTL_FILLED) | 1u << (ctl & CTL_LIVE));
+        if (!unused) {
+            if (++n % 64 == 0) {
+                sched_yield(); /* one who fills a copy may have been put off the processor */
+            }
+            ctl = atomic_load_explicit(&h->ctl, memory_order_relaxed);
+            continue;
+        }
+        copy = (unsigned)__builtin_ctz(unused);
+        /* Pairs with the release in change_end: the live copy is seen filled. */
+        if (atomic_compare_exchange_weak_explicit(&h->ctl, &ctl, ctl | CTL_CLAIM(copy),
+                                                  memory_order_acquire, memory_order_relaxed)) {
+            return (struct change){.from = ctl | CTL_CLAIM(copy), .copy = copy};
         }
     }
 }
 
-static void change_end(struct fm_pvar_handle *h)
+/* Make the filled copy the live one, with these flags. False when another change came first: fill
+   the copy anew, from c->from. */
+static bool change_end(struct fm_pvar_handle *h, struct change *c, uint64_t flags)
 {
-    atomic_store_explicit(&h->busy, 0, memory_order_release);
+    uint64_t ctl = c->from, next;
+
+    do {
+        next = ((ctl >> CTL_CHANGES) + 1) << CTL_CHANGES | flags | c->copy;
+        next |= ctl & (uint64_t)ALL_COPIES << CTL_FILLED & ~CTL_CLAIM(c->copy);
+        /* Release: pairs with the acquire loads of readers and of change_begin. */
+        if (atomic_compare_exchange_weak_explicit(&h->ctl, &ctl, next, memory_order_acq_rel,
+                                                  memory_order_acquire)) {
+            return true;
+        }
+    } while (!has_changed(c->from, ctl)); /* only claims came and went */
+    c->from = ctl;
+    return false;
 }
 
-static _Atomic uint64_t *state_of(struct fm_pvar_handle *h, uint32_t seq)
+static void change_give_up(struct fm_pvar_handle *h, const struct change *c)
 {
-    return h->states + (size_t)(seq & 1) * (size_t)h->count;
+    atomic_fetch_and_explicit(&h->ctl, ~CTL_CLAIM(c->copy), memory_order_release);
 }
 
 /* The present value of the word of element i, or what computes it. */
@@ -78,11 +145,13 @@ static uint64_t minus(const struct fm_pvar_handle *h, uint64_t a, uint64_t b)
     return a;
 }
 
-/* What element i shows, given a state. */
-static uint64_t value_of(struct fm_pvar_handle *h, const uint64_t *words, uint64_t state,
-                         bool is_running, int i)
+/* What element i shows, given a state. A watermark has no follower when its object is gone. */
+static uint64_t value_of(struct fm_pvar_handle *h, const uint64_t *words, uint64_t state, bool runs,
+                         int i)
 {
-    if (!is_running) {
+    struct fm_follower *f;
+
+    if (!runs) {
         return state;
     }
     switch (h->var->mode) {
@@ -91,49 +160,14 @@ static uint64_t value_of(struct fm_pvar_handle *h, const uint64_t *words, uint64
     case FM_PVAR_AS_IS:
         return word_of(h, words, i);
     default:
-        return fm_level_mark_of(h->level, h->follower);
+        f = atomic_load_explicit(&h->follower, memory_order_relaxed);
+        return f ? fm_level_mark_of(h->level, f) : state;
     }
 }
 
 /* ---- what one handle does ---- */
 
-/* Called in a change: the next state is `is_running` with these values to show. */
-static void set_state(struct fm_pvar_handle *h, const uint64_t *words, bool is_running,
-                      uint64_t (*value)(struct fm_pvar_handle *h, const uint64_t *words, int i))
-{
-    uint32_t seq = atomic_load_explicit(&h->seq, memory_order_relaxed);
-    _Atomic uint64_t *next = state_of(h, seq + 1);
-    uint64_t v;
-    int i;
-
-    for (i = 0; i < h->count; i++) {
-        v = value(h, words, i);
-        if (is_running && h->var->mode == FM_PVAR_SINCE) {
-            v = minus(h, word_of(h, words, i), v);
-        }
-        atomic_store_explicit(&next[i], v, memory_order_relaxed);
-    }
-    atomic_store_explicit(&h->is_running[(seq + 1) & 1], is_running, memory_order_relaxed);
-    /* Pairs with the acquire load in fm_pvar_read: the copy is seen whole. */
-    atomic_store_explicit(&h->seq, seq + 1, memory_order_release);
-}
-
-static bool is_running(const struct fm_pvar_handle *h)
-{
-    uint32_t seq = atomic_load_explicit(&h->seq, memory_order_relaxed);
-
-    return atomic_load_explicit(&h->is_running[seq & 1], memory_order_relaxed);
-}
-
-static uint64_t present_value(struct fm_pvar_handle *h, const uint64_t *words, int i)
-{
-    uint32_t seq = atomic_load_explicit(&h->seq, memory_order_relaxed);
-
-    return value_of(h, words, atomic_load_explicit(&state_of(h, seq)[i], memory_order_relaxed),
-                    is_running(h), i);
-}
-
-/* MPI-5.0 15.3.7, of each class: 0, or the present level. */
+/* MPI-5.0 15.3.7.1, of each class: 0, or the present level. */
 static uint64_t starting_value(struct fm_pvar_handle *h, const uint64_t *words, int i)
 {
     if (h->var->mode == FM_PVAR_SINCE) {
@@ -142,78 +176,99 @@ static uint64_t starting_value(struct fm_pvar_handle *h, const uint64_t *words, 
     return h->level ? __atomic_load_n(&h->level->now, __ATOMIC_RELAXED) : word_of(h, words, i);
 }
 
-/* Called locked. 0, or a code. */
-static int start_one(struct fm_pvar_handle *h, uint64_t *words)
+static void start_one(struct fm_pvar_handle *h, const uint64_t *words)
 {
-    uint64_t from, now;
-    int rc = FM_T_OK;
-
-    change_begin(h);
-    if (!is_running(h)) {
-        if (h->level) {
-            now = starting_value(h, words, 0);
-            from = h->is_fresh ? now : present_value(h, words, 0);
-            h->is_fresh = false;
-            h->follower = fm_level_follow(h->level, h->var->mode == FM_PVAR_HIGH, from);
-            rc = h->follower ? FM_T_OK : FM_T_MEMORY;
-        }
-        if (rc == FM_T_OK) {
-            set_state(h, words, true, present_value);
-        }
-    }
-    change_end(h);
-    return rc;
-}
-
-/* Called locked. */
-static void stop_one(struct fm_pvar_handle *h, uint64_t *words)
-{
-    struct fm_follower *f;
-
-    change_begin(h);
-    if (is_running(h)) {
-        f = h->follower;
-        set_state(h, words, false, present_value);
-        if (f) {
-            h->follower = NULL;
-            fm_level_unfollow(h->level, f);
-        }
-    }
-    change_end(h);
-}
-
-/* Give every element the value that `value` says; the values before go to out_buf unless it is
- * NULL. */
-static void assign(struct fm_pvar_handle *h, uint64_t *words, const void *from, void *out_buf)
-{
-    uint32_t seq;
-    uint64_t word, v, old;
-    bool runs;
+    struct change c = change_begin(h);
+    struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
+    uint64_t v, mark = 0;
+    bool is_first = true;
     int i;
 
-    change_begin(h);
-    seq = atomic_load_explicit(&h->seq, memory_order_relaxed);
-    runs = is_running(h);
-    for (i = 0; i < h->count; i++) {
-        v = from ? fm_type_load(h->var->type, from, i) : starting_value(h, words, i);
-        old = atomic_load_explicit(&state_of(h, seq)[i], memory_order_relaxed);
-        if (runs && h->follower) {
-            old = fm_level_exchange(h->level, h->follower, v);
-        } else if (runs) {
-            /* One load of the word ends the old count and begins the new: nothing falls between. */
-            word = word_of(h, words, i);
-            old = minus(h, word, old);
-            v = minus(h, word, v);
+    do {
+        if (!is_first && f) {
+            fm_level_merge(h->level, f, mark); /* it may have been in use already */
         }
-        if (out_buf) {
-            fm_type_store(h->var->type, out_buf, i, old);
+        is_first = false;
+        if (is_running(c.from)) {
+            change_give_up(h, &c);
+            return;
         }
-        atomic_store_explicit(&state_of(h, seq + 1)[i], v, memory_order_relaxed);
+        for (i = 0; i < h->count; i++) {
+            v = atomic_load_explicit(&copy_of(h, c.from & CTL_LIVE)[i], memory_order_relaxed);
+            if (f) {
+                v = c.from & CTL_FRESH ? starting_value(h, words, i) : v;
+                mark = fm_level_exchange(h->level, f, v);
+            } else if (h->var->mode == FM_PVAR_SINCE) {
+                v = minus(h, word_of(h, words, i), v);
+            }
+            atomic_store_explicit(&copy_of(h, c.copy)[i], v, memory_order_relaxed);
+        }
+    } while (!change_end(h, &c, CTL_RUNNING));
+}
+
+static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
+{
+    struct change c = change_begin(h);
+    uint64_t v;
+    int i;
+
+    do {
+        if (!is_running(c.from)) {
+            change_give_up(h, &c);
+            return;
+        }
+        for (i = 0; i < h->count; i++) {
+            v = atomic_load_explicit(&copy_of(h, c.from & CTL_LIVE)[i], memory_order_relaxed);
+            atomic_store_explicit(&copy_of(h, c.copy)[i], value_of(h, words, v, true, i),
+                                  memory_order_relaxed);
+        }
+    } while (!change_end(h, &c, 0));
+}
+
+/* A running watermark: the mark is what changes. The extreme of all marks that were taken away in
+   vain is what was there. */
+static uint64_t assign_mark(struct fm_pvar_handle *h, struct fm_follower *f, uint64_t v,
+                            const uint64_t *earlier)
+{
+    uint64_t old = fm_level_exchange(h->level, f, v);
+
+    if (earlier && (h->var->mode == FM_PVAR_HIGH ? *earlier > old : *earlier < old)) {
+        old = *earlier;
     }
-    h->is_fresh = !from && !runs;
-    atomic_store_explicit(&h->is_running[(seq + 1) & 1], runs, memory_order_relaxed);
-    atomic_store_explicit(&h->seq, seq + 1, memory_order_release);
-    change_end(h);
+    return old;
+}
+
+/* Give every element the value in `from`, its starting value if that is NULL; the values before go
+   to out_buf unless it is NULL. */
+static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *from, void *out_buf)
+{
+    struct change c = change_begin(h);
+    struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
+    uint64_t word, v, old, marked = 0;
+    bool runs, is_marked = false;
+    int i;
+
+    do {
+        runs = is_running(c.from);
+        for (i = 0; i < h->count; i++) {
+            v = from ? fm_type_load(h->var->type, from, i) : starting_value(h, words, i);
+            old = atomic_load_explicit(&copy_of(h, c.from & CTL_LIVE)[i], memory_order_relaxed);
+            if (runs && f) {
+                old = marked = assign_mark(h, f, v, is_marked ? &marked : NULL);
+                is_marked = true;
+            } else if (runs) {
+                /* One load of the word ends the old count and begins the new: nothing falls
+                   between. */
+                word = word_of(h, words, i);
+                old = minus(h, word, old);
+                v = minus(h, word, v);
+            }
+            if (out_buf) {
+                fm_type_store(h->var->type, out_buf, i, old);
+            }
+            atomic_store_explicit(&copy_of(h, c.copy)[i], v, memory_order_relaxed);
+        }
+    } while (!change_end(h, &c, runs ? CTL_RUNNING : from ? 0 : CTL_FRESH));
 }
 
 /* ---- handles ---- */
@@ -237,7 +292,7 @@ static int take_states(struct fm_pvar_handle *h)
 {
     h->states = h->one;
     if (h->count > 1) {
-        h->states = calloc((size_t)h->count * 2, sizeof(*h->states));
+        h->states = calloc((size_t)h->count * N_COPIES, sizeof(*h->states));
     }
     return h->states ? 0 : -1;
 }
@@ -245,11 +300,11 @@ static int take_states(struct fm_pvar_handle *h)
 /* Called locked. */
 static void handle_end(struct fm_pvar_handle *h)
 {
-    uint64_t *words = atomic_load_explicit(&h->words, memory_order_relaxed);
+    struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
 
     fm_slots_hide(h);
-    if (words) {
-        stop_one(h, words);
+    if (f) {
+        fm_level_unfollow(h->level, f);
     }
     if (h->states != h->one) {
         free(h->states);
@@ -272,18 +327,24 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
     /* A computed variable has no words; any address that is not NULL stands for them. */
     atomic_store_explicit(&h->words, (uint64_t *)(void *)(block ? block + at : (char *)h),
                           memory_order_relaxed);
-    if (v->mode == FM_PVAR_HIGH || v->mode == FM_PVAR_LOW) {
-        h->level = (struct fathom_level *)(void *)(block + at);
-    }
     if (take_states(h) != 0) {
         return FM_T_MEMORY;
     }
-    h->is_fresh = true;
+    if (v->mode == FM_PVAR_HIGH || v->mode == FM_PVAR_LOW) {
+        h->level = (struct fathom_level *)(void *)(block + at);
+        h->follower = fm_level_follow(h->level, v->mode == FM_PVAR_HIGH);
+        if (!h->follower) {
+            return FM_T_MEMORY;
+        }
+    }
     for (i = 0; i < h->count; i++) {
         atomic_store_explicit(&h->states[i], starting_value(h, h->words, i), memory_order_relaxed);
     }
-    /* Continuous variables run from the beginning (15.3.7). */
-    return v->row->is_continuous ? start_one(h, h->words) : FM_T_OK;
+    atomic_store_explicit(&h->ctl, CTL_FRESH, memory_order_relaxed);
+    if (v->row->is_continuous) {
+        start_one(h, h->words); /* from the beginning (15.3.7.5) */
+    }
+    return FM_T_OK;
 }
 
 int fm_pvar_alloc(uint64_t session, int index, const void *obj_handle, uint64_t *out_handle,
@@ -346,14 +407,15 @@ int fm_pvar_free(uint64_t session, uint64_t handle)
     return rc;
 }
 
-/* The live handles of a session, one after the other: *at is where to go on. Called locked. */
+/* The live handles of a session, one after the other: *at is where to go on. Called locked, or in a
+   signal handler. */
 static struct fm_pvar_handle *next_of(uint64_t session, uint32_t *at)
 {
     struct fm_pvar_handle *h;
 
     while ((h = fm_slots_at(&handles, *at)) != NULL) {
         ++*at;
-        if (atomic_load_explicit(&h->slot.value, memory_order_relaxed) && h->session == session) {
+        if (atomic_load_explicit(&h->slot.value, memory_order_acquire) && h->session == session) {
             return h;
         }
     }
@@ -362,8 +424,8 @@ static struct fm_pvar_handle *next_of(uint64_t session, uint32_t *at)
 
 enum verb { START, STOP, RESET };
 
-/* Called locked. Of all handles, those are passed over that the verb does not fit (15.3.7). */
-static int do_one(struct fm_pvar_handle *h, uint64_t *words, enum verb verb, bool is_all)
+/* Of all handles, those are passed over that the verb does not fit (15.3.7.5). */
+static int do_one(struct fm_pvar_handle *h, const uint64_t *words, enum verb verb, bool is_all)
 {
     if (verb == RESET) {
         if (h->var->is_readonly) {
@@ -376,27 +438,44 @@ static int do_one(struct fm_pvar_handle *h, uint64_t *words, enum verb verb, boo
         return is_all ? FM_T_OK : FM_T_PVAR_NO_STARTSTOP;
     }
     if (verb == START) {
-        return start_one(h, words);
+        start_one(h, words);
+    } else {
+        stop_one(h, words);
     }
-    stop_one(h, words);
     return FM_T_OK;
 }
 
-static int do_all(uint64_t session, enum verb verb)
+static int walk_all(uint64_t session, enum verb verb)
 {
     struct fm_pvar_handle *h;
     uint64_t *words;
     uint32_t at = 0;
-    int rc = FM_T_OK;
 
     if (!fm_session_is_valid(session)) {
         return FM_T_INVALID_SESSION;
     }
     while ((h = next_of(session, &at)) != NULL) {
         words = atomic_load_explicit(&h->words, memory_order_relaxed);
-        if (words && do_one(h, words, verb, true) != FM_T_OK) {
-            rc = verb == RESET ? FM_T_PVAR_NO_WRITE : FM_T_PVAR_NO_STARTSTOP;
+        if (words) {
+            do_one(h, words, verb, true);
         }
+    }
+    return FM_T_OK;
+}
+
+/* The lock keeps others from ending these handles meanwhile. A callback in a signal handler cannot
+   take it, and must be able to do this (15.3.8.2): there the tool sees to it. */
+static int do_all(uint64_t session, enum verb verb)
+{
+    bool is_signal = fm_event_context() >= FATHOM_SAFE_SIGNAL;
+    int rc;
+
+    if (!is_signal) {
+        fm_mpit_lock();
+    }
+    rc = walk_all(session, verb);
+    if (!is_signal) {
+        fm_mpit_unlock();
     }
     return rc;
 }
@@ -407,17 +486,11 @@ static int do_verb(uint64_t session, uint64_t handle, enum verb verb)
     uint64_t *words;
     int rc;
 
-    fm_mpit_lock();
     if (handle == ALL_HANDLES) {
-        rc = do_all(session, verb);
-    } else {
-        rc = find(session, handle, &h, &words);
-        if (rc == FM_T_OK) {
-            rc = do_one(h, words, verb, false);
-        }
+        return do_all(session, verb);
     }
-    fm_mpit_unlock();
-    return rc;
+    rc = find(session, handle, &h, &words);
+    return rc == FM_T_OK ? do_one(h, words, verb, false) : rc;
 }
 
 int fm_pvar_start(uint64_t session, uint64_t handle)
@@ -439,36 +512,24 @@ int fm_pvar_reset(uint64_t session, uint64_t handle)
 static __attribute__((noinline)) void read_slowly(struct fm_pvar_handle *h, const uint64_t *words,
                                                   void *buf)
 {
-    uint32_t seq, again;
-    struct fm_follower *f;
-    uint64_t v;
-    bool runs;
+    uint64_t ctl, v;
     int i;
 
     do {
-        seq = atomic_load_explicit(&h->seq, memory_order_acquire);
-        runs = atomic_load_explicit(&h->is_running[seq & 1], memory_order_relaxed);
-        f = h->follower;
+        ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
         for (i = 0; i < h->count; i++) {
-            v = atomic_load_explicit(&state_of(h, seq)[i], memory_order_relaxed);
-            if (!h->level) {
-                v = value_of(h, words, v, runs, i);
-            } else if (runs && f) {
-                v = fm_level_mark_of(h->level, f);
-            }
-            fm_type_store(h->var->type, buf, i, v);
+            v = atomic_load_explicit(&copy_of(h, ctl & CTL_LIVE)[i], memory_order_relaxed);
+            fm_type_store(h->var->type, buf, i, value_of(h, words, v, is_running(ctl), i));
         }
         atomic_thread_fence(memory_order_acquire);
-        again = atomic_load_explicit(&h->seq, memory_order_relaxed);
-    } while (seq != again);
+    } while (has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed)));
 }
 
 /* Lock-free, async-signal-safe. */
 int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
 {
     struct fm_pvar_handle *h;
-    uint64_t *words, v;
-    uint32_t seq;
+    uint64_t *words, ctl, v;
     int rc = find(session, handle, &h, &words);
 
     if (__builtin_expect(rc != FM_T_OK, 0)) {
@@ -478,11 +539,12 @@ int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
         read_slowly(h, words, buf);
         return FM_T_OK;
     }
-    seq = atomic_load_explicit(&h->seq, memory_order_acquire);
-    v = value_of(h, words, atomic_load_explicit(&h->one[seq & 1], memory_order_relaxed),
-                 atomic_load_explicit(&h->is_running[seq & 1], memory_order_relaxed), 0);
+    ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
+    v = atomic_load_explicit(&h->one[ctl & CTL_LIVE], memory_order_relaxed);
+    v = value_of(h, words, v, is_running(ctl), 0);
     atomic_thread_fence(memory_order_acquire);
-    if (__builtin_expect(seq != atomic_load_explicit(&h->seq, memory_order_relaxed), 0)) {
+    if (__builtin_expect(has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed)),
+                         0)) {
         read_slowly(h, words, buf);
         return FM_T_OK;
     }

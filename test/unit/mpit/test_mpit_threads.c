@@ -226,9 +226,65 @@ START_TEST(a_signal_handler_reads)
 }
 END_TEST
 
+/* ---- one that changes what the interrupted thread is just changing (15.3.7.6) ---- */
+
+static volatile unsigned long long n_sig_taken;
+
+static void on_signal_change(int sig)
+{
+    unsigned long long v = 0, five = 5;
+    int is_bad;
+
+    (void)sig;
+    n_signals = n_signals + 1;
+    is_bad = MPI_T_pvar_readreset(sig_session, sig_done, &v) != MPI_SUCCESS || v > 1ull << 40;
+    n_sig_taken += v;
+    is_bad |= MPI_T_pvar_stop(sig_session, sig_high) != MPI_SUCCESS;
+    is_bad |= MPI_T_pvar_write(sig_session, sig_high, &five) != MPI_SUCCESS;
+    is_bad |= MPI_T_pvar_read(sig_session, sig_high, &v) != MPI_SUCCESS || v != 5;
+    is_bad |= MPI_T_pvar_start(sig_session, sig_high) != MPI_SUCCESS;
+    is_bad |= MPI_T_pvar_reset(sig_session, sig_high) != MPI_SUCCESS;
+    n_bad = n_bad + is_bad;
+}
+
+START_TEST(a_signal_handler_changes)
+{
+    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec often = {{0, 200000}, {0, 200000}};
+    struct sigaction action = {.sa_handler = on_signal_change, .sa_flags = SA_RESTART}, old;
+    unsigned long long n_counted = 0, n_mine = 0, v;
+    timer_t timer;
+
+    n_signals = n_bad = 0;
+    sig_session = session_open();
+    sig_done = pvar_open(sig_session, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
+    sig_high = pvar_open(sig_session, "fake_depth", MPI_T_PVAR_CLASS_HIGHWATERMARK);
+    fathom_level_set(&fake->depth, 0);
+    OK(MPI_T_pvar_start(sig_session, sig_done));
+    sigaction(SIGUSR1, &action, &old);
+    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
+    ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+    while (n_signals < 3000) {
+        fathom_word_add(&fake->n_done, 1);
+        n_counted++;
+        OK(MPI_T_pvar_readreset(sig_session, sig_done, &v));
+        n_mine += v;
+        OK(MPI_T_pvar_start(sig_session, sig_high));
+        OK(MPI_T_pvar_reset(sig_session, sig_high));
+        OK(MPI_T_pvar_stop(sig_session, sig_high));
+    }
+    timer_delete(timer);
+    sigaction(SIGUSR1, &old, NULL);
+    OK(MPI_T_pvar_readreset(sig_session, sig_done, &v));
+    ck_assert_int_eq(n_bad, 0);
+    ck_assert_uint_eq(n_counted, n_mine + n_sig_taken + v); /* each was taken once */
+    OK(MPI_T_pvar_session_free(&sig_session));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *tests[] = {eight_tools_at_once, a_signal_handler_reads};
+    const TTest *tests[] = {eight_tools_at_once, a_signal_handler_reads, a_signal_handler_changes};
 
-    return run_suite(suite_of("mpit_threads", tests, 2));
+    return run_suite(suite_of("mpit_threads", tests, 3));
 }
