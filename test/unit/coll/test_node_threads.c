@@ -2,19 +2,17 @@
 /*
  * Races of the shared memory of short collectives (node_cell.h): each thread is a rank, so that
  * ThreadSanitizer sees all of them. Ranks sleep as soon as they have to wait, on a futex of their
- * own, which a nudge wakes; one that is lost ends the test by its time limit. An argument
- * multiplies the rounds.
+ * own, which a nudge wakes; one that is lost ends the test by its time limit. It counts how often a
+ * rank has announced that it is about to sleep. An argument multiplies the rounds.
  */
 #include <check.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "core/coll/node_cell.h"
+#include "support/race.h"
 
 #define MAX_RANKS 5
 #define STRIDE    64
@@ -24,16 +22,25 @@ static struct {
     uint32_t n_calls;
     unsigned looks;                   /* before a rank sleeps */
     _Atomic uint32_t bell[MAX_RANKS]; /* nudge's exchange to 1 -> the sleeper's to 0 */
+    _Atomic uint64_t n_dozes;         /* numbers, no data */
+    _Atomic uint64_t n_asleep;        /* of them, the last look found nothing */
 } job;
 
 static uint32_t factor = 1;
+
+static void must(bool is_right)
+{
+    if (!is_right) {
+        abort();
+    }
+}
 
 static void nudge(const struct fm_node_view *v, uint32_t rank)
 {
     for (uint32_t r = 0; r < v->size; r++) {
         if (r != rank && fm_node_take_dozer(v, r)) {
             atomic_exchange_explicit(&job.bell[r], 1, memory_order_acq_rel);
-            syscall(SYS_futex, &job.bell[r], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+            syscall(SYS_futex, &job.bell[r], FUTEX_WAKE, 1, NULL, NULL, 0);
         }
     }
 }
@@ -47,9 +54,12 @@ static void publish(const struct fm_node_view *v, uint32_t n, uint32_t rank)
 
 static void sleep_once(const struct fm_node_view *v, uint32_t n, uint32_t rank)
 {
+    atomic_fetch_add_explicit(&job.n_dozes, 1, memory_order_relaxed);
     fm_node_doze(v, rank, true);
     if (!fm_node_is_done(v, n)) {
-        syscall(SYS_futex, &job.bell[rank], FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+        atomic_fetch_add_explicit(&job.n_asleep, 1, memory_order_relaxed);
+        while (!race_sleep(&job.bell[rank], 0)) {
+        }
         atomic_exchange_explicit(&job.bell[rank], 0, memory_order_acq_rel);
     }
     fm_node_doze(v, rank, false);
@@ -68,13 +78,6 @@ static uint64_t wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank
 static uint64_t part(uint32_t n, uint32_t rank)
 {
     return (uint64_t)n * 100 + rank;
-}
-
-static void must(bool is_right)
-{
-    if (!is_right) {
-        abort();
-    }
 }
 
 static void bcast(struct fm_node_view *v, uint32_t rank, uint32_t root)
@@ -114,10 +117,15 @@ static void *thread(void *arg)
 {
     uint32_t rank = (uint32_t)(uintptr_t)arg, random = 12345;
     struct fm_node_view v = job.view;
+    uint64_t own_random = rank;
 
+    if (v.size == 2) {
+        race_pin((int)rank);
+    }
     for (uint32_t k = 0; k < job.n_calls; k++) {
         uint32_t root;
 
+        race_delay(&own_random);
         random = random * 1664525 + 1013904223; /* the same in all ranks */
         root = (random >> 16) % (v.size + 2);
         if (root < v.size && fm_node_is_full(&v)) {
@@ -141,6 +149,7 @@ static void run(uint32_t size, uint32_t n_calls, unsigned looks)
     ck_assert_ptr_nonnull(memory);
     memset(memory, 0, len);
     memset(job.bell, 0, sizeof(job.bell));
+    job.n_dozes = job.n_asleep = 0;
     job.view = fm_node_view(memory, size, STRIDE);
     job.view.n = job.view.last_all = UINT32_MAX - n_calls / 2; /* numbers wrap */
     job.n_calls = n_calls * factor;
@@ -152,18 +161,21 @@ static void run(uint32_t size, uint32_t n_calls, unsigned looks)
         pthread_join(ids[r], NULL);
     }
     ck_assert_uint_eq(job.view.head->n_dozing, 0);
+    printf("%u ranks, %u looks: dozed %llu times, asleep %llu\n", size, looks,
+           (unsigned long long)job.n_dozes, (unsigned long long)job.n_asleep);
+    ck_assert_uint_gt(job.n_dozes, n_calls / 100);
     free(memory);
 }
 
 START_TEST(two_ranks_that_sleep_at_once)
 {
-    run(2, 200000, 0);
+    run(2, RACE_ROUNDS(1500000), 0);
 }
 END_TEST
 
 START_TEST(two_ranks_that_look_first)
 {
-    run(2, 500000, 50);
+    run(2, RACE_ROUNDS(500000), 50);
 }
 END_TEST
 

@@ -2,12 +2,10 @@
 /* See the header. */
 #include "shm_side.h"
 
-#include <errno.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "support/race.h"
 
 struct head {
     uint32_t from, len;
@@ -175,17 +173,14 @@ static bool sleep_on(const struct fm_sleep *sleep)
     struct timespec limit = {.tv_sec = 10};
     struct pollfd p = {.fd = sleep->fd, .events = POLLIN};
 
-    if (!sleep->word) {
-        return ppoll(&p, 1, &limit, NULL) != 0;
-    }
-    return syscall(SYS_futex, sleep->word, FUTEX_WAIT, sleep->seen, &limit, NULL, 0) == 0 ||
-           errno != ETIMEDOUT;
+    return sleep->word ? race_sleep(sleep->word, sleep->seen) : ppoll(&p, 1, &limit, NULL) != 0;
 }
 
 void side_sleep(struct side *s)
 {
     struct fm_sleep sleep;
 
+    s->n_arms++;
     if (s->tp->ops->arm(s->tp, &sleep) == 0 && !sleep_on(&sleep)) {
         s->n_lost++;
     }

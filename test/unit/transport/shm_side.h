@@ -22,7 +22,7 @@ struct side {
     uint64_t seen[SIDE_MAX]; /* messages that came, per peer */
     uint64_t n_wrong;        /* messages that were not what had to come next */
     uint64_t random;
-    uint64_t n_lost;
+    uint64_t n_arms, n_lost; /* calls of side_sleep(); of them, not woken in time */
     int failed_peer;
     bool is_done; /* of the transfer in progress */
     int status;
