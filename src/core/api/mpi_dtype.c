@@ -477,18 +477,35 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 }
 FM_ALIAS(Type_set_name)
 
-int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+/* The null handle has a name, as all predefined ones (7.8). */
+static int name_of(MPI_Datatype datatype, const char **out_name)
 {
     struct fm_dtype *t;
     int rc;
 
-    FM_ENTER();
+    if (datatype == MPI_DATATYPE_NULL) {
+        *out_name = "MPI_DATATYPE_NULL";
+        return MPI_SUCCESS;
+    }
     rc = dtype_arg(datatype, "datatype", &t);
+    if (!rc) {
+        *out_name = t->name;
+    }
+    return rc;
+}
+
+int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+{
+    const char *name;
+    int rc;
+
+    FM_ENTER();
+    rc = name_of(datatype, &name);
     rc = rc ? rc : out_arg(type_name, "type_name");
     rc = rc ? rc : out_arg(resultlen, "resultlen");
     if (!rc) {
-        strcpy(type_name, t->name);
-        *resultlen = (int)strlen(t->name);
+        strcpy(type_name, name);
+        *resultlen = (int)strlen(name);
     }
     FM_LEAVE();
     return rc;

@@ -319,6 +319,11 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 }
 FM_ALIAS(Type_dup)
 
+static bool is_negative(int digits)
+{
+    return digits < 0 && digits != MPI_UNDEFINED;
+}
+
 static int find_f90(int combiner, int p, int r, MPI_Datatype *newtype)
 {
     struct fm_dtype *t;
@@ -327,6 +332,11 @@ static int find_f90(int combiner, int p, int r, MPI_Datatype *newtype)
     if (!rc && p == MPI_UNDEFINED && r == MPI_UNDEFINED) {
         rc = fm_raise(NULL, fm_root.call, MPI_ERR_ARG,
                       "p and r are both MPI_UNDEFINED: give one of them");
+    }
+    if (!rc && (is_negative(p) || is_negative(r) ||
+                (combiner == MPI_COMBINER_F90_INTEGER && r == MPI_UNDEFINED))) {
+        rc = fm_raise(NULL, fm_root.call, MPI_ERR_ARG,
+                      "p is %d and r is %d: digits and range must not be negative", p, r);
     }
     if (rc) {
         return rc;

@@ -280,29 +280,56 @@ static int until(fm_until_fn is_met, struct array *a, bool is_test)
 }
 
 /*
- * Results of an array in which errors are told per status (MPI-5.0 3.7.5): the error class of each
- * goes to MPI_ERROR of its status, and the call answers MPI_ERR_IN_STATUS.
+ * Results of an array in which errors are told per status (MPI-5.0 3.7.5). MPI_ERROR of the
+ * statuses is written if and only if one has failed, when the call answers MPI_ERR_IN_STATUS; of
+ * all of them then (3.2.5).
  */
 struct results {
     const char *call;
+    MPI_Status *statuses; /* MPI_STATUSES_IGNORE: none */
+    int n;                /* results so far, which is the place of the next status */
     struct fm_comm *comm; /* of the first failed request; a reference */
     int n_failed;
     char why[256]; /* reason of the first */
 };
 
-static void add_result(struct results *res, struct fm_request *r, MPI_Request *handle,
-                       MPI_Status *status)
+static MPI_Status *next_status(const struct results *res)
+{
+    return res->statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &res->statuses[res->n];
+}
+
+/* The next status has been filled in, but for its error. */
+static void add_error(struct results *res, int error)
+{
+    bool is_first = error != MPI_SUCCESS && res->n_failed == 0;
+    int n = res->n++;
+
+    res->n_failed += error != MPI_SUCCESS;
+    if (FM_LIKELY(res->n_failed == 0) || res->statuses == MPI_STATUSES_IGNORE) {
+        return;
+    }
+    for (int k = 0; is_first && k < n; k++) {
+        res->statuses[k].MPI_ERROR = MPI_SUCCESS;
+    }
+    res->statuses[n].MPI_ERROR = error;
+}
+
+static void add_idle(struct results *res)
+{
+    set_empty(next_status(res));
+    add_error(res, MPI_SUCCESS);
+}
+
+static void add_result(struct results *res, struct fm_request *r, MPI_Request *handle)
 {
     struct fm_comm *comm;
-    int error = harvest(r, handle, status, &comm);
+    int error = harvest(r, handle, next_status(res), &comm);
 
-    if (status) {
-        status->MPI_ERROR = error;
-    }
+    add_error(res, error);
     if (FM_LIKELY(error == MPI_SUCCESS)) {
         return;
     }
-    if (res->n_failed++ == 0) {
+    if (res->n_failed == 1) {
         res->comm = comm;
         snprintf(res->why, sizeof(res->why), "%s", fm_why());
     } else {
@@ -310,7 +337,7 @@ static void add_result(struct results *res, struct fm_request *r, MPI_Request *h
     }
 }
 
-static int end_results(struct results *res, MPI_Status *statuses)
+static int end_results(struct results *res)
 {
     int rc;
 
@@ -319,28 +346,20 @@ static int end_results(struct results *res, MPI_Status *statuses)
     }
     rc = fm_raise(res->comm, res->call, MPI_ERR_IN_STATUS,
                   "%d of the operations failed (see MPI_ERROR of %s); the first: %s", res->n_failed,
-                  statuses ? "the statuses" : "statuses, which were ignored", res->why);
+                  res->statuses ? "the statuses" : "statuses, which were ignored", res->why);
     fm_comm_unref(res->comm);
     return rc;
 }
 
-static MPI_Status *status_at(MPI_Status *statuses, int k)
-{
-    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[k];
-}
-
 /* Wait for the operation of a handle that has been checked, and take its result. MPI_SUCCESS, or
    the code that was raised because waiting failed. */
-FM_INLINE int finish(struct results *res, MPI_Request *handle, MPI_Status *status)
+FM_INLINE int finish(struct results *res, MPI_Request *handle)
 {
     struct fm_request *r = fm_request_get(*handle);
     int rc = 0;
 
     if (is_idle(r)) {
-        set_empty(status);
-        if (status) {
-            status->MPI_ERROR = MPI_SUCCESS;
-        }
+        add_idle(res);
         return MPI_SUCCESS;
     }
     if (!r->is_done) {
@@ -349,7 +368,7 @@ FM_INLINE int finish(struct results *res, MPI_Request *handle, MPI_Status *statu
     if (FM_UNLIKELY(rc != 0)) {
         return fm_raise_status(r->comm, res->call, rc);
     }
-    add_result(res, r, handle, status);
+    add_result(res, r, handle);
     return MPI_SUCCESS;
 }
 
@@ -359,7 +378,7 @@ FM_INLINE int finish(struct results *res, MPI_Request *handle, MPI_Status *statu
  */
 static int finish_all(const char *call, int n, MPI_Request *handles, MPI_Status *statuses)
 {
-    struct results res = {.call = call};
+    struct results res = {.call = call, .statuses = statuses};
     struct fm_request *last = n > 0 ? fm_request_get(handles[n - 1]) : NULL;
 
     if (!is_idle(last) && !last->is_done) {
@@ -370,14 +389,14 @@ static int finish_all(const char *call, int n, MPI_Request *handles, MPI_Status 
         }
     }
     for (int k = 0; k < n; k++) {
-        int rc = finish(&res, &handles[k], status_at(statuses, k));
+        int rc = finish(&res, &handles[k]);
 
         if (FM_UNLIKELY(rc != MPI_SUCCESS)) {
             fm_comm_unref(res.comm);
             return rc;
         }
     }
-    return end_results(&res, statuses);
+    return end_results(&res);
 }
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
@@ -480,10 +499,9 @@ FM_ALIAS(Testany)
 static int do_some(const char *call, int n, MPI_Request *handles, bool is_test, int *outcount,
                    int *indices, MPI_Status *statuses)
 {
-    struct results res = {.call = call};
+    struct results res = {.call = call, .statuses = statuses};
     struct array a = {n, handles};
     int rc = fm_pt2pt_out(check_array(call, n, handles), call, "outcount", outcount);
-    int n_done = 0;
 
     rc = n > 0 ? fm_pt2pt_out(rc, call, "array_of_indices", indices) : rc;
     if (rc != MPI_SUCCESS) {
@@ -501,12 +519,12 @@ static int do_some(const char *call, int n, MPI_Request *handles, bool is_test, 
         struct fm_request *r = active(&a, k);
 
         if (r && r->is_done) {
-            add_result(&res, r, &handles[k], status_at(statuses, n_done));
-            indices[n_done++] = k;
+            indices[res.n] = k;
+            add_result(&res, r, &handles[k]);
         }
     }
-    *outcount = n_done;
-    return end_results(&res, statuses);
+    *outcount = res.n;
+    return end_results(&res);
 }
 
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
@@ -537,18 +555,20 @@ FM_ALIAS(Testsome)
 
 /* ---- looking without completing (MPI-5.0 3.7.6) ---- */
 
-static void peek_at(const struct array *a, int k, MPI_Status *status)
+/* As add_result(), but the request stays as it is. */
+static void add_peek(struct results *res, const struct array *a, int k)
 {
     struct fm_request *r = active(a, k);
-    struct fm_status st = FM_STATUS_EMPTY;
+    struct fm_status st;
+    int error;
 
-    if (r) {
-        fm_request_peek(r, &st);
+    if (!r) {
+        add_idle(res);
+        return;
     }
-    fm_status_set(status, &st);
-    if (status) {
-        status->MPI_ERROR = st.error;
-    }
+    error = fm_request_peek(r, &st);
+    fm_status_set(next_status(res), &st);
+    add_error(res, error);
 }
 
 /* Check, and poll unless the condition holds. */
@@ -566,6 +586,7 @@ static int look(const char *call, struct array *a, fm_until_fn is_met)
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
                                 MPI_Status *array_of_statuses)
 {
+    struct results res = {.call = FM_CALL, .statuses = array_of_statuses};
     struct array a = {count, array_of_requests};
     int rc;
 
@@ -575,7 +596,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     if (rc == MPI_SUCCESS) {
         *flag = all_done(&a);
         for (int k = 0; *flag && k < count; k++) {
-            peek_at(&a, k, status_at(array_of_statuses, k));
+            add_peek(&res, &a, k);
         }
     }
     FM_LEAVE();
@@ -587,6 +608,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
                                 int *flag, MPI_Status *status)
 {
     struct array a = {count, array_of_requests};
+    struct fm_status st;
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
@@ -599,7 +621,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
         *flag = k != MPI_UNDEFINED;
         *indx = k >= 0 ? k : MPI_UNDEFINED;
         if (k >= 0) {
-            peek_at(&a, k, status);
+            fm_request_peek(active(&a, k), &st);
+            fm_status_set(status, &st);
         } else if (*flag) {
             set_empty(status);
         }
@@ -612,6 +635,7 @@ FM_ALIAS(Request_get_status_any)
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
                                  int array_of_indices[], MPI_Status *array_of_statuses)
 {
+    struct results res = {.call = FM_CALL, .statuses = array_of_statuses};
     struct array a = {incount, array_of_requests};
     int rc;
 
@@ -620,17 +644,15 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     rc = fm_pt2pt_out(rc, FM_CALL, "outcount", outcount);
     rc = incount > 0 ? fm_pt2pt_out(rc, FM_CALL, "array_of_indices", array_of_indices) : rc;
     if (rc == MPI_SUCCESS) {
-        int n_done = 0;
-
         for (int k = 0; k < incount; k++) {
             struct fm_request *r = active(&a, k);
 
             if (r && r->is_done) {
-                peek_at(&a, k, status_at(array_of_statuses, n_done));
-                array_of_indices[n_done++] = k;
+                array_of_indices[res.n] = k;
+                add_peek(&res, &a, k);
             }
         }
-        *outcount = first_done(&a) == -1 ? MPI_UNDEFINED : n_done;
+        *outcount = first_done(&a) == -1 ? MPI_UNDEFINED : res.n;
     }
     FM_LEAVE();
     return rc;
@@ -639,9 +661,26 @@ FM_ALIAS(Request_get_status_some)
 
 /* ---- freeing, cancelling, starting ---- */
 
-FM_COLD static int null_request(const char *call)
+/* The request that is to be freed or cancelled. */
+static int find_loose(const char *call, const MPI_Request *request, struct fm_request **out_req)
 {
-    return fm_raise_handle(FM_KIND_REQUEST, call, MPI_REQUEST_NULL, "request");
+    int rc = find_at(call, request, out_req);
+    const struct fm_request *r;
+
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    r = *out_req;
+    if (!r) {
+        return fm_raise_handle(FM_KIND_REQUEST, call, MPI_REQUEST_NULL, "request");
+    }
+    if (r->ops->must_complete && r->is_active && !(r->is_persistent && r->is_done)) {
+        return fm_raise(r->comm, call, MPI_ERR_REQUEST,
+                        "the request of a collective or partitioned operation (%s) is active: "
+                        "complete it with MPI_Wait or MPI_Test",
+                        r->ops->name);
+    }
+    return MPI_SUCCESS;
 }
 
 int PMPI_Request_free(MPI_Request *request)
@@ -650,10 +689,7 @@ int PMPI_Request_free(MPI_Request *request)
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    rc = find_at(FM_CALL, request, &r);
-    if (rc == MPI_SUCCESS) {
-        rc = r ? MPI_SUCCESS : null_request(FM_CALL);
-    }
+    rc = find_loose(FM_CALL, request, &r);
     if (rc == MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;
         fm_request_unref(r);
@@ -669,10 +705,7 @@ int PMPI_Cancel(MPI_Request *request)
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    rc = find_at(FM_CALL, request, &r);
-    if (rc == MPI_SUCCESS) {
-        rc = r ? MPI_SUCCESS : null_request(FM_CALL);
-    }
+    rc = find_loose(FM_CALL, request, &r);
     if (rc == MPI_SUCCESS) {
         rc = fm_request_cancel(r);
         rc = rc != 0 ? fm_raise_status(r->comm, FM_CALL, rc) : MPI_SUCCESS;
@@ -682,11 +715,10 @@ int PMPI_Cancel(MPI_Request *request)
 }
 FM_ALIAS(Cancel)
 
-/* One request to start; `which` is its place in the array. */
-static int start(const char *call, MPI_Request handle, int which)
+/* May it be started? `which` is its place in the array. */
+static int check_start(const char *call, MPI_Request handle, int which)
 {
-    struct fm_request *r = fm_request_get(handle);
-    int rc;
+    const struct fm_request *r = fm_request_get(handle);
 
     if (!r) {
         return fm_raise_handle(FM_KIND_REQUEST, call, handle, "request");
@@ -703,8 +735,20 @@ static int start(const char *call, MPI_Request handle, int which)
                         "before it is started again",
                         which);
     }
-    rc = fm_request_start(r);
-    return rc != 0 ? fm_raise_status(r->comm, call, rc) : MPI_SUCCESS;
+    return MPI_SUCCESS;
+}
+
+static int start(const char *call, MPI_Request handle, int which)
+{
+    int rc = check_start(call, handle, which); /* an array may name it twice */
+
+    if (rc == MPI_SUCCESS) {
+        struct fm_request *r = fm_request_get(handle);
+        int status = fm_request_start(r);
+
+        rc = status != 0 ? fm_raise_status(r->comm, call, status) : MPI_SUCCESS;
+    }
+    return rc;
 }
 
 int PMPI_Start(MPI_Request *request)
@@ -725,6 +769,9 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[])
 
     fm_pt2pt_enter(FM_CALL);
     rc = check_array(FM_CALL, count, array_of_requests);
+    for (int k = 0; rc == MPI_SUCCESS && k < count; k++) { /* all of them, or none */
+        rc = check_start(FM_CALL, array_of_requests[k], k);
+    }
     for (int k = 0; rc == MPI_SUCCESS && k < count; k++) {
         rc = start(FM_CALL, array_of_requests[k], k);
     }

@@ -490,7 +490,10 @@ int fm_coll_run(const struct fm_coll *c)
 }
 
 #define OPS(KIND, kind)                                                                            \
-    [FM_COLL_##KIND] = {.name = #kind, .start = fm_sched_start, .release = fm_sched_release},
+    [FM_COLL_##KIND] = {.name = #kind,                                                             \
+                        .start = fm_sched_start,                                                   \
+                        .release = fm_sched_release,                                               \
+                        .must_complete = true},
 static const struct fm_request_ops request_ops[FM_COLL_COUNT] = {KINDS(OPS)};
 
 static int record(const struct fm_coll *c, bool is_persistent, struct fm_request **out_req)

@@ -58,6 +58,8 @@ struct fm_request_ops {
     /* release() stores an MPI error code where `owner` points to, if it points anywhere; the call
        that harvests returns it. */
     bool has_release_code;
+    /* While it is under way, it may neither be freed nor cancelled (MPI-5.0 4.2.1, 6.12). */
+    bool must_complete;
     /* Whom it waits for; NULL: nothing to tell. */
     void (*about)(const struct fm_request *r, struct fm_request_about *out_about);
 };

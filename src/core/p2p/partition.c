@@ -188,7 +188,12 @@ static int send_start(struct fm_request *r)
 }
 
 static const struct fm_request_ops send_ops = {
-    .name = "psend", .start = send_start, .release = part_release, .about = part_about};
+    .name = "psend",
+    .start = send_start,
+    .release = part_release,
+    .must_complete = true,
+    .about = part_about,
+};
 
 static void setup_sent(struct fm_request *r)
 {
@@ -384,7 +389,12 @@ static int recv_start(struct fm_request *r)
 }
 
 static const struct fm_request_ops recv_ops = {
-    .name = "precv", .start = recv_start, .release = part_release, .about = part_about};
+    .name = "precv",
+    .start = recv_start,
+    .release = part_release,
+    .must_complete = true,
+    .about = part_about,
+};
 
 static int receive_setup(struct part *p)
 {

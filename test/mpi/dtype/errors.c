@@ -117,6 +117,10 @@ static void chosen(void)
     FAILS(MPI_Type_create_f90_complex(6, 100000, &t), MPI_ERR_ARG);
     FAILS(MPI_Type_create_f90_integer(400, &t), MPI_ERR_ARG);
     FAILS(MPI_Type_create_f90_integer(3, NULL), MPI_ERR_ARG);
+    FAILS(MPI_Type_create_f90_integer(MPI_UNDEFINED, &t), MPI_ERR_ARG);
+    FAILS(MPI_Type_create_f90_integer(-1, &t), MPI_ERR_ARG);
+    FAILS(MPI_Type_create_f90_real(-1, 3, &t), MPI_ERR_ARG);
+    FAILS(MPI_Type_create_f90_complex(3, -1, &t), MPI_ERR_ARG);
     FAILS(MPI_Type_match_size(MPI_TYPECLASS_REAL, 3, &t), MPI_ERR_ARG);
     FAILS(MPI_Type_match_size(-5, 4, &t), MPI_ERR_ARG);
     FAILS(MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, &t), MPI_ERR_TYPE);
@@ -193,7 +197,7 @@ static void names_and_attributes(void)
 
     FAILS(MPI_Type_set_name(MPI_DATATYPE_NULL, "x"), MPI_ERR_TYPE);
     FAILS(MPI_Type_set_name(MPI_INT, NULL), MPI_ERR_ARG);
-    FAILS(MPI_Type_get_name(MPI_DATATYPE_NULL, name, &len), MPI_ERR_TYPE);
+    FAILS(MPI_Type_get_name((MPI_Datatype)MPI_COMM_WORLD, name, &len), MPI_ERR_TYPE);
     FAILS(MPI_Type_get_name(MPI_INT, NULL, &len), MPI_ERR_ARG);
     FAILS(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, NULL, NULL),
           MPI_ERR_ARG);

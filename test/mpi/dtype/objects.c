@@ -21,6 +21,8 @@ static void names(void)
     CHECK(strcmp(name, "MPI_LONG_LONG_INT") == 0);
     OK(MPI_Type_get_name(MPI_INTEGER8, name, &len));
     CHECK(strcmp(name, "MPI_INTEGER8") == 0);
+    OK(MPI_Type_get_name(MPI_DATATYPE_NULL, name, &len));
+    CHECK(strcmp(name, "MPI_DATATYPE_NULL") == 0 && len == 17);
     OK(MPI_Type_contiguous(2, MPI_INT, &t));
     OK(MPI_Type_get_name(t, name, &len));
     CHECK(name[0] == '\0' && len == 0);

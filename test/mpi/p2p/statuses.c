@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What calls leave in statuses and handles: empty statuses where nothing is under way, those of
+ * MPI_PROC_NULL, MPI_ERROR written if and only if a call answers MPI_ERR_IN_STATUS (MPI-5.0 3.2.5,
+ * 3.7.3 - 3.7.6, 3.9, 3.10), requests that may not be started, freed or cancelled.
+ */
+#include "../check.h"
+
+#include <string.h>
+
+enum { ERROR_BEFORE = 79 };
+
+static MPI_Comm self;
+
+static MPI_Status fresh(void)
+{
+    MPI_Status st;
+
+    memset(&st, 0x55, sizeof(st));
+    st.MPI_ERROR = ERROR_BEFORE;
+    return st;
+}
+
+static void refresh(MPI_Status *st, int n)
+{
+    for (int k = 0; k < n; k++) {
+        st[k] = fresh();
+    }
+}
+
+/* A status that holds no message, and whose error nobody has touched. */
+static void expect_nothing(const MPI_Status *st, int source)
+{
+    int n = -1, is_cancelled = -1;
+
+    CHECK_EQ(st->MPI_SOURCE, source);
+    CHECK_EQ(st->MPI_TAG, MPI_ANY_TAG);
+    CHECK_EQ(st->MPI_ERROR, ERROR_BEFORE);
+    OK(MPI_Get_count(st, MPI_INT, &n));
+    CHECK_EQ(n, 0);
+    OK(MPI_Get_elements(st, MPI_INT, &n));
+    CHECK_EQ(n, 0);
+    OK(MPI_Test_cancelled(st, &is_cancelled));
+    CHECK_EQ(is_cancelled, 0);
+}
+
+#define EMPTY(call)                                                                                \
+    do {                                                                                           \
+        st = fresh();                                                                              \
+        OK(call);                                                                                  \
+        expect_nothing(&st, MPI_ANY_SOURCE);                                                       \
+    } while (0)
+
+#define FROM_NOBODY(call)                                                                          \
+    do {                                                                                           \
+        st = fresh();                                                                              \
+        OK(call);                                                                                  \
+        expect_nothing(&st, MPI_PROC_NULL);                                                        \
+    } while (0)
+
+/* One that is null and one that is persistent and not started. */
+static void idle(void)
+{
+    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status st, all[2];
+    int x = 0, flag, index, n, indices[2];
+
+    OK(MPI_Recv_init(&x, 1, MPI_INT, 0, 1, self, &r[1]));
+    for (int k = 0; k < 2; k++) {
+        EMPTY(MPI_Wait(&r[k], &st));
+        EMPTY(MPI_Test(&r[k], &flag, &st));
+        CHECK_EQ(flag, 1);
+        EMPTY(MPI_Request_get_status(r[k], &flag, &st));
+        CHECK_EQ(flag, 1);
+    }
+    CHECK(r[1] != MPI_REQUEST_NULL);
+    for (int n_all = 0; n_all <= 2; n_all += 2) {
+        EMPTY(MPI_Waitany(n_all, r, &index, &st));
+        CHECK_EQ(index, MPI_UNDEFINED);
+        EMPTY(MPI_Testany(n_all, r, &index, &flag, &st));
+        CHECK(flag == 1 && index == MPI_UNDEFINED);
+        EMPTY(MPI_Request_get_status_any(n_all, r, &index, &flag, &st));
+        CHECK(flag == 1 && index == MPI_UNDEFINED);
+        OK(MPI_Waitsome(n_all, r, &n, indices, all));
+        CHECK_EQ(n, MPI_UNDEFINED);
+        OK(MPI_Testsome(n_all, r, &n, indices, all));
+        CHECK_EQ(n, MPI_UNDEFINED);
+        OK(MPI_Request_get_status_some(n_all, r, &n, indices, all));
+        CHECK_EQ(n, MPI_UNDEFINED);
+    }
+    for (int how = 0; how < 3; how++) {
+        refresh(all, 2);
+        flag = 1;
+        OK(how == 0   ? MPI_Waitall(2, r, all)
+           : how == 1 ? MPI_Testall(2, r, &flag, all)
+                      : MPI_Request_get_status_all(2, r, &flag, all));
+        CHECK_EQ(flag, 1);
+        expect_nothing(&all[0], MPI_ANY_SOURCE);
+        expect_nothing(&all[1], MPI_ANY_SOURCE);
+    }
+    OK(MPI_Waitall(0, NULL, NULL));
+    OK(MPI_Testall(0, NULL, &flag, NULL));
+    OK(MPI_Startall(0, NULL));
+    OK(MPI_Request_free(&r[1]));
+}
+
+/* Four receives with tags 0..3; the message of tag `longer` has two ints for one. */
+static void exchange(MPI_Request r[4], int in[4], int longer)
+{
+    int out[2] = {7, 8};
+
+    for (int k = 0; k < 4; k++) {
+        OK(MPI_Irecv(&in[k], 1, MPI_INT, 0, k, self, &r[k]));
+    }
+    for (int k = 0; k < 4; k++) {
+        OK(MPI_Send(out, k == longer ? 2 : 1, MPI_INT, 0, k, self));
+    }
+}
+
+static void errors_stay(void)
+{
+    MPI_Request r[4];
+    MPI_Status st[4];
+    int in[4], indices[4], flag = 0, n, k;
+
+    exchange(r, in, -1);
+    for (k = 0; k < 4; k += n) {
+        refresh(st, 4);
+        OK(MPI_Request_get_status_some(4, r, &n, indices, st));
+        CHECK(n > 0 && st[0].MPI_ERROR == ERROR_BEFORE);
+        OK(k % 2 ? MPI_Testsome(4, r, &n, indices, st) : MPI_Waitsome(4, r, &n, indices, st));
+        for (int i = 0; i < n; i++) {
+            CHECK_EQ(st[i].MPI_ERROR, ERROR_BEFORE);
+            CHECK_EQ(st[i].MPI_TAG, indices[i]);
+        }
+    }
+    exchange(r, in, -1);
+    refresh(st, 4);
+    while (!flag) {
+        OK(MPI_Request_get_status_all(4, r, &flag, st));
+    }
+    OK(MPI_Request_get_status_any(4, r, &k, &flag, &st[3]));
+    OK(MPI_Waitall(4, r, st));
+    for (k = 0; k < 4; k++) {
+        CHECK(st[k].MPI_ERROR == ERROR_BEFORE && st[k].MPI_TAG == k);
+        CHECK(r[k] == MPI_REQUEST_NULL);
+    }
+    exchange(r, in, 2);
+    for (k = 0; k < 4; k++) {
+        st[k] = fresh();
+        FAILS(MPI_Wait(&r[k], &st[k]), k == 2 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+        CHECK(st[k].MPI_ERROR == ERROR_BEFORE && r[k] == MPI_REQUEST_NULL);
+    }
+}
+
+/* One failed: now all are written, those before it too, and those of null requests. */
+static void errors_are_told(void)
+{
+    MPI_Request r[5];
+    MPI_Status st[5];
+    int in[4], indices[5], flag, n;
+
+    for (int how = 0; how < 3; how++) {
+        exchange(r, in, 2);
+        r[4] = MPI_REQUEST_NULL;
+        refresh(st, 5);
+        for (flag = 0; !flag;) {
+            OK(MPI_Request_get_status_all(5, r, &flag, st));
+        }
+        CHECK(st[0].MPI_ERROR == MPI_SUCCESS && st[4].MPI_ERROR == MPI_SUCCESS);
+        CHECK_EQ(st[2].MPI_ERROR, MPI_ERR_TRUNCATE);
+        refresh(st, 5);
+        if (how == 0) {
+            FAILS(MPI_Waitall(5, r, st), MPI_ERR_IN_STATUS);
+            CHECK_EQ(st[4].MPI_ERROR, MPI_SUCCESS);
+        } else if (how == 1) {
+            FAILS(MPI_Waitsome(5, r, &n, indices, st), MPI_ERR_IN_STATUS);
+            CHECK_EQ(n, 4);
+        } else {
+            FAILS(MPI_Waitall(5, r, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
+        }
+        for (int k = 0; k < 4; k++) {
+            CHECK(how == 2 ||
+                  st[k].MPI_ERROR == (st[k].MPI_TAG == 2 ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
+            CHECK(r[k] == MPI_REQUEST_NULL);
+        }
+    }
+}
+
+static void from_nobody(void)
+{
+    const int nobody = MPI_PROC_NULL;
+    int x = 5, y = 6, flag = 0;
+    MPI_Message message;
+    MPI_Request r;
+    MPI_Status st;
+
+    FROM_NOBODY(MPI_Recv(&x, 1, MPI_INT, nobody, 3, self, &st));
+    FROM_NOBODY(MPI_Probe(nobody, 3, self, &st));
+    FROM_NOBODY(MPI_Iprobe(nobody, MPI_ANY_TAG, self, &flag, &st));
+    CHECK_EQ(flag, 1);
+    FROM_NOBODY(MPI_Mprobe(nobody, 3, self, &message, &st));
+    CHECK(message == MPI_MESSAGE_NO_PROC);
+    FROM_NOBODY(MPI_Mrecv(&x, 1, MPI_INT, &message, &st));
+    CHECK(message == MPI_MESSAGE_NULL);
+    FAILS(MPI_Mrecv(&x, 1, MPI_INT, &message, &st), MPI_ERR_REQUEST);
+    FROM_NOBODY(MPI_Improbe(nobody, 3, self, &flag, &message, &st));
+    CHECK(flag == 1 && message == MPI_MESSAGE_NO_PROC);
+    OK(MPI_Imrecv(&x, 1, MPI_INT, &message, &r));
+    CHECK(message == MPI_MESSAGE_NULL);
+    FROM_NOBODY(MPI_Wait(&r, &st));
+    OK(MPI_Irecv(&x, 1, MPI_INT, nobody, 3, self, &r));
+    FROM_NOBODY(MPI_Wait(&r, &st));
+    FROM_NOBODY(MPI_Sendrecv(&x, 1, MPI_INT, nobody, 0, &y, 1, MPI_INT, nobody, 0, self, &st));
+    FROM_NOBODY(MPI_Sendrecv_replace(&x, 1, MPI_INT, nobody, 0, nobody, 0, self, &st));
+    OK(MPI_Isendrecv(&x, 1, MPI_INT, nobody, 0, &y, 1, MPI_INT, nobody, 0, self, &r));
+    FROM_NOBODY(MPI_Wait(&r, &st));
+    OK(MPI_Isendrecv_replace(&x, 1, MPI_INT, nobody, 0, nobody, 0, self, &r));
+    FROM_NOBODY(MPI_Wait(&r, &st));
+    OK(MPI_Recv_init(&x, 1, MPI_INT, nobody, 3, self, &r));
+    for (int k = 0; k < 2; k++) {
+        OK(MPI_Start(&r));
+        FROM_NOBODY(MPI_Wait(&r, &st));
+    }
+    OK(MPI_Request_free(&r));
+    OK(MPI_Precv_init(&x, 1, 1, MPI_INT, nobody, 0, self, MPI_INFO_NULL, &r));
+    OK(MPI_Start(&r));
+    FROM_NOBODY(MPI_Wait(&r, &st));
+    OK(MPI_Request_free(&r));
+    CHECK(x == 5 && y == 6);
+}
+
+/* Either all requests of an array start, or none. */
+static void all_or_none(void)
+{
+    int x = 1, flag = 1;
+    MPI_Request r[3];
+
+    OK(MPI_Send_init(&x, 1, MPI_INT, 0, 9, self, &r[0]));
+    OK(MPI_Irecv(&x, 1, MPI_INT, 0, 10, self, &r[1]));
+    r[2] = MPI_REQUEST_NULL;
+    FAILS(MPI_Startall(3, r), MPI_ERR_REQUEST);
+    FAILS(MPI_Startall(2, r), MPI_ERR_REQUEST);
+    OK(MPI_Iprobe(0, 9, self, &flag, MPI_STATUS_IGNORE));
+    CHECK_EQ(flag, 0);
+    OK(MPI_Cancel(&r[1]));
+    OK(MPI_Wait(&r[1], MPI_STATUS_IGNORE));
+    OK(MPI_Start(&r[0]));
+    FAILS(MPI_Start(&r[0]), MPI_ERR_REQUEST);
+    OK(MPI_Recv(&x, 1, MPI_INT, 0, 9, self, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&r[0]));
+    FAILS(MPI_Request_free(&r[0]), MPI_ERR_REQUEST);
+    FAILS(MPI_Cancel(&r[0]), MPI_ERR_REQUEST);
+}
+
+/* Collective and partitioned operations can but be completed (4.2.1, 6.12, 6.13). */
+static void must_complete(void)
+{
+    MPI_Request r, other;
+    int x = 1, y = 0;
+
+    OK(MPI_Ibarrier(self, &r));
+    FAILS(MPI_Cancel(&r), MPI_ERR_REQUEST);
+    FAILS(MPI_Request_free(&r), MPI_ERR_REQUEST);
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    OK(MPI_Barrier_init(self, MPI_INFO_NULL, &r));
+    OK(MPI_Start(&r));
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&r));
+    OK(MPI_Psend_init(&x, 1, 1, MPI_INT, 0, 3, self, MPI_INFO_NULL, &r));
+    OK(MPI_Start(&r));
+    FAILS(MPI_Request_free(&r), MPI_ERR_REQUEST);
+    FAILS(MPI_Cancel(&r), MPI_ERR_REQUEST);
+    OK(MPI_Pready(0, r));
+    FAILS(MPI_Pready(0, r), MPI_ERR_ARG);
+    OK(MPI_Precv_init(&y, 1, 1, MPI_INT, 0, 3, self, MPI_INFO_NULL, &other));
+    OK(MPI_Start(&other));
+    OK(MPI_Wait(&other, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&other));
+    CHECK_EQ(y, 1);
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&r));
+}
+
+int main(int argc, char **argv)
+{
+    OK(MPI_Init(&argc, &argv));
+    self = MPI_COMM_SELF;
+    OK(MPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN));
+    idle();
+    errors_stay();
+    errors_are_told();
+    from_nobody();
+    all_or_none();
+    must_complete();
+    OK(MPI_Finalize());
+    return 0;
+}
