@@ -189,6 +189,7 @@ struct fathom_cvar {
  * - STATE, LEVEL, SIZE, PERCENTAGE: the word as it is; while stopped, as it was. Read-only.
  * - GENERIC: as a LEVEL, or with is_writable as an AGGREGATE.
  */
+struct fathom_term;
 struct fathom_pvar {
     const char *name;
     const char *desc;
@@ -205,11 +206,22 @@ struct fathom_pvar {
     bool is_writable;   /* GENERIC only, see above */
     bool is_continuous; /* always running: MPI_T_pvar_start and _stop are refused */
     const char *category;
-    /* Computed variables only (percentages, sums): must be async-signal-safe. NULL: the words.
-       Seen through MPI_T only, not in the page. */
+    /* Sums only: the value is what these terms make, `at` is not used. One value, no level. A fact
+       that the host has written once need not be written again for the sake of a total. */
+    const struct fathom_term *terms;
+    int n_terms;
+    /* Computed variables only (percentages): must be async-signal-safe. NULL: the words. Seen
+       through MPI_T only, not in the page. */
     uint64_t (*compute)(const void *block, const void *object_block);
 };
 #define FATHOM_PER_MEMBER (-1)
+
+/* One term of a sum: words of the row's block, each added or taken off. */
+struct fathom_term {
+    size_t at;
+    uint32_t count; /* words from there on; 0 is 1 */
+    bool is_minus;
+};
 
 /* One element of an event's data. */
 struct fathom_event_item {
@@ -284,6 +296,30 @@ static inline void fathom_level_set(struct fathom_level *l, uint64_t now)
 static inline void fathom_level_add(struct fathom_level *l, int64_t by)
 {
     fathom_level_set(l, __atomic_load_n(&l->now, __ATOMIC_RELAXED) + (uint64_t)by);
+}
+
+/* The same by one, in the fewest steps: up looks at the high mark only, down at the low one only.
+   They return what is the level now. */
+static inline uint64_t fathom_level_up(struct fathom_level *l)
+{
+    uint64_t now = __atomic_load_n(&l->now, __ATOMIC_RELAXED) + 1;
+
+    __atomic_store_n(&l->now, now, __ATOMIC_RELAXED);
+    if (__builtin_expect(now > __atomic_load_n(&l->hi_mark, __ATOMIC_RELAXED), 0)) {
+        fathom_mpit_mark(l);
+    }
+    return now;
+}
+
+static inline uint64_t fathom_level_down(struct fathom_level *l)
+{
+    uint64_t now = __atomic_load_n(&l->now, __ATOMIC_RELAXED) - 1;
+
+    __atomic_store_n(&l->now, now, __ATOMIC_RELAXED);
+    if (__builtin_expect(now < __atomic_load_n(&l->lo_mark, __ATOMIC_RELAXED), 0)) {
+        fathom_mpit_mark(l);
+    }
+    return now;
 }
 
 /* Add to a word of one's own so that other threads may read it: no locked instruction. */

@@ -18,6 +18,11 @@
  * row.at`. A row with count 0 has one word per member there, from `object.at + row.at +
  * row.member_row * 8 * object.n_members` on. Doubles are stored by their bits.
  *
+ * The value of a row with terms is not a word but a sum: its terms are entries of the table of rows
+ * themselves, of kind FATHOM_PAGE_TERM and without a name, at byte `row.at` of the page, one behind
+ * the other. The words that a term names lie at its own `at`, as above; they are added, or taken
+ * off where its `terms` is 1.
+ *
  * A watermark's row points at the kept extreme since the process began. The row of a bound control
  * variable (its name ends in _comm or the like) holds 0 where the object follows the process, else
  * its own value + 1.
@@ -35,7 +40,7 @@ extern "C" {
 #endif
 
 #define FATHOM_PAGE_MAGIC    UINT64_C(0x31454741504d5446) /* "FTMPAGE1" in memory order */
-#define FATHOM_PAGE_VERSION  1
+#define FATHOM_PAGE_VERSION  2
 #define FATHOM_PAGE_LEN      (UINT64_C(4) << 20) /* default; costs what is touched */
 #define FATHOM_PAGE_NAME_LEN 64
 #define FATHOM_PAGE_UNIT_LEN 12
@@ -82,7 +87,7 @@ struct fathom_page {
     struct fathom_page_blocked blocked;
 };
 
-enum fathom_page_kind { FATHOM_PAGE_CVAR = 1, FATHOM_PAGE_PVAR = 2 };
+enum fathom_page_kind { FATHOM_PAGE_CVAR = 1, FATHOM_PAGE_PVAR = 2, FATHOM_PAGE_TERM = 3 };
 
 /* One variable. */
 struct fathom_page_row {
@@ -97,6 +102,8 @@ struct fathom_page_row {
     uint32_t source;                 /* cvar: enum fathom_source of the present value */
     uint32_t member_row;             /* count 0: which of the rows with one word per member */
     uint64_t at;                     /* byte offset, see above */
+    uint32_t terms;                  /* pvar: entries whose sum is the value, 0: it has words */
+    uint32_t reserved;
 };
 
 /* One live object (communicator, window, file) with words of its own. */

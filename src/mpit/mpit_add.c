@@ -134,6 +134,26 @@ static bool is_watermark(const struct fathom_pvar *r)
     return r->klass == FATHOM_HIGHWATERMARK || r->klass == FATHOM_LOWWATERMARK;
 }
 
+/* A sum of words: of whole numbers, no marks, and each word in the block. */
+static const char *check_terms(const struct fathom_table *t, const struct fathom_pvar *r)
+{
+    int i;
+
+    if (r->n_terms < 1 || r->compute || r->items || is_watermark(r) || r->is_level ||
+        r->is_writable || r->count > 1 || r->count < 0 || pvar_type(r) == FATHOM_DOUBLE) {
+        return "is a sum of what cannot be added";
+    }
+    for (i = 0; i < r->n_terms; i++) {
+        size_t n = r->terms[i].count ? r->terms[i].count : 1;
+        const char *why = check_bind(t, r->bind, r->terms[i].at, n * sizeof(uint64_t));
+
+        if (why) {
+            return why;
+        }
+    }
+    return NULL;
+}
+
 static const char *check_pvar(const struct fathom_table *t, const struct fathom_pvar *r)
 {
     size_t n = r->count > 1 ? (size_t)r->count : 1;
@@ -151,6 +171,9 @@ static const char *check_pvar(const struct fathom_table *t, const struct fathom_
     }
     if (len == sizeof(struct fathom_level) && (is_watermark(r) || r->is_level) && n != 1) {
         return "is an array of levels";
+    }
+    if (r->terms) {
+        return check_terms(t, r);
     }
     if (r->count == FATHOM_PER_MEMBER) {
         return r->bind == t->object_bind && r->bind > FATHOM_BIND_NONE && !r->compute
@@ -331,10 +354,39 @@ static int cvar_add(const struct fm_table *table, const struct fathom_cvar *r,
     return fm_name_add(FM_NAME_CVAR, v->name, 0, 0) < 0 ? -1 : 0;
 }
 
+/* The terms of a sum, as entries of their own. Where they begin; 0: the page had no room. */
+static uint64_t terms_outside(const struct fm_pvar *v)
+{
+    const struct fathom_pvar *r = v->row;
+    uint64_t begin = 0;
+    int i;
+
+    for (i = 0; i < r->n_terms; i++) {
+        const struct fathom_term *t = &r->terms[i];
+        struct fathom_page_row *p = fm_page_row_new("", NULL);
+
+        if (!p) {
+            return 0;
+        }
+        p->kind = FATHOM_PAGE_TERM;
+        p->type = v->type;
+        p->bind = v->bind;
+        p->count = t->count ? t->count : 1;
+        p->terms = t->is_minus;
+        p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
+        p->at = p->block ? t->at : fm_page_offset(v->table->block + t->at);
+        begin = begin ? begin : fm_page_offset(p);
+        fm_page_row_publish();
+    }
+    return begin;
+}
+
 static void pvar_row_outside(const struct fm_pvar *v)
 {
     const struct fathom_pvar *r = v->row;
-    struct fathom_page_row *p = r->compute ? NULL : fm_page_row_new(r->name, r->unit);
+    uint64_t terms_at = r->terms ? terms_outside(v) : 0;
+    bool is_seen = !r->compute && (!r->terms || terms_at);
+    struct fathom_page_row *p = is_seen ? fm_page_row_new(r->name, r->unit) : NULL;
 
     if (!p) {
         return;
@@ -347,7 +399,10 @@ static void pvar_row_outside(const struct fm_pvar *v)
     p->member_row = v->member_row;
     p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
     p->at = p->block ? v->word_at : fm_page_offset(v->table->block + v->word_at);
-    if (v->mode == FM_PVAR_HIGH) {
+    if (terms_at) {
+        p->at = terms_at;
+        p->terms = (uint32_t)r->n_terms;
+    } else if (v->mode == FM_PVAR_HIGH) {
         p->at += offsetof(struct fathom_level, high);
     } else if (v->mode == FM_PVAR_LOW) {
         p->at += offsetof(struct fathom_level, low);
@@ -390,6 +445,7 @@ static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
     v->is_readonly = v->mode == FM_PVAR_AS_IS;
     v->is_atomic = !v->is_readonly;
     v->count = r->count == FATHOM_PER_MEMBER ? 0 : r->count > 1 ? r->count : 1;
+    v->is_derived = r->terms || r->compute;
     v->word_at = r->at;
     v->category = -1;
     if (v->count == 0) {

@@ -91,7 +91,8 @@ struct fm_pvar {
     enum fathom_bind bind;
     enum fm_pvar_mode mode;
     bool is_readonly, is_atomic;
-    int count; /* 0: one per member */
+    bool is_derived; /* terms or compute: no word of its own */
+    int count;       /* 0: one per member */
     uint32_t member_row;
     size_t word_at; /* of the word in the block */
     uint64_t enum_handle;

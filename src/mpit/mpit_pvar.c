@@ -119,13 +119,42 @@ static void change_give_up(struct fm_pvar_handle *h, const struct change *c)
     atomic_fetch_and_explicit(&h->ctl, ~CTL_CLAIM(c->copy), memory_order_release);
 }
 
-/* The present value of the word of element i, or what computes it. */
-static uint64_t word_of(const struct fm_pvar_handle *h, const uint64_t *words, int i)
+static uint64_t sum_of(const struct fathom_pvar *row, const char *block)
+{
+    uint64_t sum = 0;
+    int k;
+
+    for (k = 0; k < row->n_terms; k++) {
+        const struct fathom_term *t = &row->terms[k];
+        const uint64_t *words = (const uint64_t *)(const void *)(block + t->at);
+        uint64_t part = __atomic_load_n(words, __ATOMIC_RELAXED);
+        uint32_t i;
+
+        for (i = 1; i < t->count; i++) {
+            part += __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+        }
+        sum += t->is_minus ? 0 - part : part;
+    }
+    return sum;
+}
+
+/* The present value of a variable without words. */
+static uint64_t derived(const struct fm_pvar_handle *h)
 {
     const struct fathom_pvar *row = h->var->row;
+    const char *block = h->var->table->block;
 
-    if (__builtin_expect(row->compute != NULL, 0)) {
-        return row->compute(h->var->table->block, h->object ? h->object->block : NULL);
+    if (row->terms) {
+        return sum_of(row, h->object ? h->object->block : block);
+    }
+    return row->compute(block, h->object ? h->object->block : NULL);
+}
+
+/* The present value of the word of element i, or what stands for it. */
+static uint64_t word_of(const struct fm_pvar_handle *h, const uint64_t *words, int i)
+{
+    if (__builtin_expect(h->var->is_derived, 0)) {
+        return derived(h);
     }
     return __atomic_load_n(&words[i], __ATOMIC_RELAXED);
 }

@@ -86,7 +86,7 @@ static void add(void *handle, const struct fm_pvar *v)
     int type = v->type == FATHOM_DOUBLE ? SDE_DOUBLE : SDE_LONG_LONG;
     char name[FM_NAME_LEN + 8];
 
-    if (v->bind != FATHOM_BIND_NONE || v->count != 1 || row->compute ||
+    if (v->bind != FATHOM_BIND_NONE || v->count != 1 || v->is_derived ||
         v->klass == FATHOM_LOWWATERMARK) {
         return;
     }

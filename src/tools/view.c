@@ -119,17 +119,52 @@ bool fm_view_find(const struct fm_view *v, uint32_t kind, const char *name, uint
     return false;
 }
 
-bool fm_view_word(const struct fm_view *v, const struct fathom_page_row *row, uint64_t at,
-                  uint32_t k, uint64_t *out_word)
+/* Word k from a place on. */
+static bool word_at(const struct fm_view *v, uint64_t begin, uint32_t k, uint64_t *out_word)
 {
-    uint64_t place = at + row->at + 8 * (uint64_t)k;
+    uint64_t place = begin + 8 * (uint64_t)k;
 
-    if (place % 8 != 0 || at > v->len || row->at > v->len || v->len < 8 || place > v->len - 8) {
+    if (begin > 2 * v->len || place % 8 != 0 || v->len < 8 || place > v->len - 8) {
         return false;
     }
     *out_word =
         __atomic_load_n((const uint64_t *)((const char *)v->page + place), __ATOMIC_RELAXED);
     return true;
+}
+
+/* The terms are entries of rows, and their words are at hand. */
+static bool sum_of(const struct fm_view *v, const struct fathom_page_row *row, uint64_t at,
+                   uint64_t *out_sum)
+{
+    struct fathom_page_row term;
+    uint64_t sum = 0, word;
+
+    for (uint32_t t = 0; t < row->terms; t++) {
+        if (!copy_entry(v, row->at, v->page->row_len, row->terms, (int)t, &term, sizeof(term)) ||
+            term.kind != FATHOM_PAGE_TERM) {
+            return false;
+        }
+        for (uint32_t k = 0; k < term.count; k++) {
+            if (!word_at(v, at + term.at, k, &word)) {
+                return false;
+            }
+            sum += term.terms ? 0 - word : word;
+        }
+    }
+    *out_sum = sum;
+    return true;
+}
+
+bool fm_view_word(const struct fm_view *v, const struct fathom_page_row *row, uint64_t at,
+                  uint32_t k, uint64_t *out_word)
+{
+    if (at > v->len || row->at > v->len) {
+        return false;
+    }
+    if (row->kind == FATHOM_PAGE_PVAR && row->terms) {
+        return k == 0 && sum_of(v, row, at, out_word);
+    }
+    return word_at(v, at + row->at, k, out_word);
 }
 
 bool fm_view_text(const struct fm_view *v, const struct fathom_page_row *row, char *out_text,

@@ -27,7 +27,19 @@ static inline uint64_t oracle_value(const struct fathom_table *t, const void *bl
     const struct fathom_pvar *row = oracle_row(t, name);
     const char *at = (const char *)block + row->at;
     bool is_high = row->klass == FATHOM_HIGHWATERMARK;
+    uint64_t sum = 0;
 
+    for (int k = 0; k < row->n_terms; k++) {
+        const struct fathom_term *term = &row->terms[k];
+        const uint64_t *words = (const uint64_t *)((const char *)block + term->at);
+
+        for (uint32_t i = 0; i < (term->count ? term->count : 1); i++) {
+            sum += term->is_minus ? 0 - words[i] : words[i];
+        }
+    }
+    if (row->terms) {
+        return sum;
+    }
     return is_high ? ((const struct fathom_level *)at)->high : ((const uint64_t *)at)[item];
 }
 

@@ -108,6 +108,10 @@ static uint64_t half_done(const void *block, const void *object_block)
     return word;
 }
 
+/* done + all counts - bytes */
+static const struct fathom_term sum[] = {
+    {.at = AT(n_done)}, {.at = AT(counts), .count = 3}, {.at = AT(n_bytes), .is_minus = true}};
+
 static const struct fathom_pvar pvars[] = {
     {.name = "fake_counts",
      .desc = "Three counts.",
@@ -143,6 +147,7 @@ static const struct fathom_pvar pvars[] = {
      .at = AT(size),
      .is_continuous = true},
     {.name = "fake_share", .desc = "A share.", .klass = FATHOM_PERCENTAGE, .compute = half_done},
+    {.name = "fake_sum", .desc = "A sum.", .klass = FATHOM_COUNTER, .terms = sum, .n_terms = 3},
     {.name = "fake_depth",
      .desc = "A depth.",
      .klass = FATHOM_LEVEL,

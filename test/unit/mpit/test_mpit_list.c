@@ -220,6 +220,11 @@ static const struct fathom_cvar bad_default[] = {{.name = "bad_g",
                                                   .max = 2}};
 static const struct fathom_cvar suffix[] = {
     {.name = "fake_bound_comm", .desc = "x", .type = FATHOM_INT, .scope = FATHOM_SCOPE_LOCAL}};
+static const struct fathom_term beyond[] = {{.at = 0}, {.at = 0, .count = 2}};
+static const struct fathom_pvar far_sum[] = {
+    {.name = "bad_h", .desc = "x", .klass = FATHOM_COUNTER, .terms = beyond, .n_terms = 2}};
+static const struct fathom_pvar mark_sum[] = {
+    {.name = "bad_i", .desc = "x", .klass = FATHOM_HIGHWATERMARK, .terms = beyond, .n_terms = 1}};
 static const struct fathom_table bad_tables[] = {
     {.room = "bad", .block_len = 8, .pvars = no_desc, .n_pvars = 1},
     {.room = "bad", .block_len = 8, .pvars = upper, .n_pvars = 1},
@@ -231,8 +236,10 @@ static const struct fathom_table bad_tables[] = {
     {.room = "bad", .block_len = 8, .cvars = bad_default, .n_cvars = 1},
     {.room = "bad", .block_len = 8, .cvars = suffix, .n_cvars = 1},
     {.room = "bad", .block_len = 64 << 20, .pvars = twice, .n_pvars = 1},
+    {.room = "bad", .block_len = 8, .pvars = far_sum, .n_pvars = 1},
+    {.room = "bad", .block_len = 8, .pvars = mark_sum, .n_pvars = 1},
 };
-#define N_BAD 10
+#define N_BAD 12
 static const struct fathom_table *more[N_BAD + 1];
 
 START_TEST(faulty_tables_are_refused)
@@ -248,6 +255,8 @@ START_TEST(faulty_tables_are_refused)
     ck_assert_ptr_nonnull(strstr(fake_warnings, "fake_done has a name that is taken"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_g has a default out of its bounds"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "fake_bound_comm has a name that is taken"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_h lies outside of its block"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_i is a sum of what cannot be added"));
     GIVES(MPI_T_pvar_get_index("bad_f", MPI_T_PVAR_CLASS_COUNTER, &i), MPI_T_ERR_INVALID_NAME);
     ck_assert_int_eq(fathom_mpit_add(&late, &block), -1); /* the set is fixed */
     ck_assert_ptr_eq(block, &block);
@@ -296,7 +305,7 @@ static uint64_t word_at(const struct fathom_page *page, uint64_t at)
 START_TEST(the_page_shows_everything)
 {
     const struct fathom_page *page = fathom_mpit_page_get();
-    const struct fathom_page_row *r;
+    const struct fathom_page_row *r, *term;
     const struct fathom_page_object *o;
     uint64_t used;
     int i;
@@ -316,6 +325,16 @@ START_TEST(the_page_shows_everything)
     fathom_level_set(&fake->depth, 5000);
     fathom_level_set(&fake->depth, 1);
     ck_assert_uint_eq(word_at(page, r->at), 5000);
+    r = row_named(page, "fake_sum", MPI_T_PVAR_CLASS_COUNTER);
+    ck_assert_uint_eq(r->terms, 3);
+    term = (const struct fathom_page_row *)(const void *)((const char *)page + r->at);
+    ck_assert_uint_eq(term[0].kind, FATHOM_PAGE_TERM);
+    ck_assert_uint_eq(word_at(page, term[0].at), 321);
+    ck_assert_uint_eq(term[1].count, 3);
+    ck_assert_uint_eq(term[1].terms, 0);
+    ck_assert_uint_eq(term[2].terms, 1);
+    fake->n_bytes = 77;
+    ck_assert_uint_eq(word_at(page, term[2].at), 77);
     r = row_named(page, "fake_counts", MPI_T_PVAR_CLASS_COUNTER);
     ck_assert_uint_eq(r->count, 3);
     r = row_named(page, "fake_text", 0);

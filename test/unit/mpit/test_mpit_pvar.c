@@ -33,6 +33,36 @@ START_TEST(counters_count_since_start)
 }
 END_TEST
 
+START_TEST(sums_are_counters_like_others)
+{
+    MPI_T_pvar_session s = session_open();
+    MPI_T_pvar_handle h = pvar_open(s, "fake_sum", MPI_T_PVAR_CLASS_COUNTER);
+    unsigned long long v = 1000;
+
+    fake->n_done = 100;
+    fake->n_bytes = 7;
+    OK(MPI_T_pvar_start(s, h));
+    ck_assert_uint_eq(pvar_u64(s, h), 0);
+    fake->n_done += 20;
+    fake->counts[0] += 1;
+    fake->counts[2] += 4;
+    fake->n_bytes += 5;
+    ck_assert_uint_eq(pvar_u64(s, h), 20);
+    OK(MPI_T_pvar_readreset(s, h, &v));
+    ck_assert_uint_eq(v, 20);
+    fake->counts[1] += 2;
+    OK(MPI_T_pvar_stop(s, h));
+    fake->counts[1] += 2;
+    ck_assert_uint_eq(pvar_u64(s, h), 2);
+    v = 1000;
+    OK(MPI_T_pvar_start(s, h));
+    OK(MPI_T_pvar_write(s, h, &v));
+    fake->n_bytes += 1; /* less, as far as the registry is concerned */
+    ck_assert_uint_eq(pvar_u64(s, h), 999);
+    OK(MPI_T_pvar_session_free(&s));
+}
+END_TEST
+
 START_TEST(counters_are_written_and_read_reset)
 {
     MPI_T_pvar_session s = session_open();
@@ -485,6 +515,7 @@ END_TEST
 int main(void)
 {
     const TTest *tests[] = {counters_count_since_start,
+                            sums_are_counters_like_others,
                             counters_are_written_and_read_reset,
                             doubles_and_narrow_types,
                             states_levels_sizes_and_percentages_show_the_word,
