@@ -8,6 +8,9 @@
  *     +---+     +--------------|------------+
  *     |   |                    +--> node <-> node <-> node (back to the head)
  *
+ * The first receive that is posted while none waits is kept aside: it needs no queue, and being the
+ * oldest it is asked first. Most programs that block never have a second one.
+ *
  * Queues are kept when they run empty, because the next message of a program most often has the
  * same key; they are swept up when the table would otherwise have to grow. So the usual message
  * costs one compare (with the queue that was used last) or one hash, and the two ends of a list.
@@ -50,6 +53,17 @@ static const struct fathom_cvar cvars[] = {
      .desc = "Size beyond which a hash table of the matching engine does not grow; lower it to "
              "bound memory at the price of longer searches."},
 };
+
+/* A receive that is queued goes out with a message, or is taken out. */
+#define POSTED_HITS                                                                                \
+    {AT(n_posts)}, {AT(prq_len), .is_minus = true},                                                \
+    {                                                                                              \
+        AT(n_unposts), .is_minus = true                                                            \
+    }
+
+static const struct fathom_term posted_hits[] = {POSTED_HITS};
+static const struct fathom_term attempts[] = {POSTED_HITS, {AT(n_posts)}, {AT(n_other_attempts)}};
+static const struct fathom_term steps[] = {POSTED_HITS, {AT(n_posts)}, {AT(n_other_steps)}};
 
 static const struct fathom_pvar pvars[] = {
     {.name = "match_unexpected_length",
@@ -94,20 +108,23 @@ static const struct fathom_pvar pvars[] = {
     {.name = "match_attempts",
      .klass = FATHOM_COUNTER,
      .unit = "searches",
-     .at = AT(n_attempts),
+     .terms = attempts,
+     .n_terms = FM_ARRAY_LEN(attempts),
      .desc = "Searches for a partner, by arriving messages, receives and probes."},
     {.name = "match_steps",
      .klass = FATHOM_COUNTER,
      .unit = "steps",
      .verbosity = FATHOM_TUNER_DETAIL,
-     .at = AT(n_steps),
+     .terms = steps,
+     .n_terms = FM_ARRAY_LEN(steps),
      .desc = "Queues looked at in all searches, an empty chain as one; many more than "
              "match_attempts means "
              "that the tables are too small."},
     {.name = "match_posted_hits",
      .klass = FATHOM_COUNTER,
      .unit = "messages",
-     .at = AT(n_posted_hits),
+     .terms = posted_hits,
+     .n_terms = FM_ARRAY_LEN(posted_hits),
      .desc = "Messages that found their receive posted when they arrived."},
     {.name = "match_unexpected_hits",
      .klass = FATHOM_COUNTER,
@@ -222,12 +239,11 @@ struct slab {
 struct fm_match {
     struct table posted;
     struct table unexpected;
-    uint64_t stamp;           /* of the next entry */
-    uint64_t n_posted;        /* entries that wait */
-    uint64_t n_wild[N_KINDS]; /* of them, by kind; [EXACT] stays 0 */
+    struct fm_posted *single; /* older than all in `posted`, and not among them; or NULL */
+    uint64_t stamp;           /* of the next unexpected message */
+    uint64_t n_wild[N_KINDS]; /* entries in `posted`, by kind; [EXACT] stays 0 */
     uint64_t n_wilds;         /* sum of n_wild */
-    uint64_t n_unexpected;
-    unsigned filed; /* bit k: unexpected messages are filed under kind k too */
+    unsigned filed;           /* bit k: unexpected messages are filed under kind k too */
     struct fm_list all_unexpected;
     struct fm_match_words *words;
     struct queue *free;
@@ -272,7 +288,7 @@ static __attribute__((noinline)) struct queue *
 find_behind(const struct fm_match *m, struct queue **bucket, uint32_t context, uint64_t pair)
 {
     for (struct queue *last = *bucket, *q = last->next; q; last = q, q = q->next) {
-        FM_STAT(m->words->n_steps++);
+        FM_STAT(m->words->n_other_steps++);
         if (is_of(q, context, pair)) {
             last->next = q->next;
             q->next = *bucket;
@@ -296,12 +312,12 @@ static struct queue *find_other(const struct fm_match *m, struct table *t, uint3
     return q;
 }
 
+/* A step, which the caller counts. */
 static inline struct queue *find(const struct fm_match *m, struct table *t, uint32_t context,
                                  uint64_t pair)
 {
     struct queue *q = t->last;
 
-    FM_STAT(m->words->n_steps++);
     if (q && FM_LIKELY(is_of(q, context, pair))) {
         return q;
     }
@@ -499,11 +515,25 @@ void fm_match_destroy(struct fm_match *m)
     }
     free(m->unexpected.buckets);
     free(m->posted.buckets);
+    m->words->n_unposts += m->words->prq_len.now;
+    fathom_level_set(&m->words->prq_len, 0);
+    fathom_level_set(&m->words->umq_len, 0);
     m->words->table_bytes = 0;
     free(m);
 }
 
 /* ---- Posted receives ------------------------------------------------------------------------ */
+
+/* Its marks are looked at in the one direction in which it moves. */
+static inline uint64_t level_up(struct fathom_level *l)
+{
+    return FM_STATS ? fathom_level_up(l) : ++l->now;
+}
+
+static inline uint64_t level_down(struct fathom_level *l)
+{
+    return FM_STATS ? fathom_level_down(l) : --l->now;
+}
 
 static inline struct fm_posted *first_posted(const struct queue *q)
 {
@@ -512,16 +542,20 @@ static inline struct fm_posted *first_posted(const struct queue *q)
 
 static inline void take_posted(struct fm_match *m, struct fm_posted *p)
 {
-    unsigned kind = kind_of(&p->key);
+    if (FM_LIKELY(p == m->single)) {
+        m->single = NULL;
+    } else {
+        unsigned kind = kind_of(&p->key);
 
-    fm_list_remove(&p->link);
-    p->queue = NULL;
-    m->n_posted--;
-    if (kind != EXACT) {
-        m->n_wild[kind]--;
-        m->n_wilds--;
+        p->link.prev->next = p->link.next;
+        p->link.next->prev = p->link.prev;
+        if (kind != EXACT) {
+            m->n_wild[kind]--;
+            m->n_wilds--;
+        }
     }
-    FM_STAT(fathom_level_set(&m->words->prq_len, m->n_posted));
+    p->queue = NULL;
+    level_down(&m->words->prq_len);
 }
 
 /* Of `best` and the receives with wildcards that match, the oldest. */
@@ -529,8 +563,12 @@ static struct fm_posted *oldest_wild(struct fm_match *m, const struct fm_match_k
                                      struct fm_posted *best)
 {
     for (unsigned k = ANY_SOURCE; k <= ANY_BOTH; k++) {
-        struct queue *q = m->n_wild[k] ? find(m, &m->posted, key->context, pair_for(key, k)) : NULL;
+        struct queue *q = NULL;
 
+        if (m->n_wild[k]) {
+            FM_STAT(m->words->n_other_steps++);
+            q = find(m, &m->posted, key->context, pair_for(key, k));
+        }
         if (q && !fm_list_is_empty(&q->entries) &&
             (!best || first_posted(q)->stamp < best->stamp)) {
             best = first_posted(q);
@@ -539,33 +577,58 @@ static struct fm_posted *oldest_wild(struct fm_match *m, const struct fm_match_k
     return best;
 }
 
-struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key *key)
+static inline bool is_match(const struct fm_match_key *receive, const struct fm_match_key *message)
+{
+    return receive->context == message->context &&
+           (receive->source == message->source || receive->source == FM_ANY_SOURCE) &&
+           (receive->tag == message->tag || receive->tag == FM_ANY_TAG);
+}
+
+/* Among those in queues. Counts its steps but for one where it finds something. */
+static struct fm_posted *find_posted(struct fm_match *m, const struct fm_match_key *key,
+                                     uint64_t n_queued)
 {
     struct fm_posted *p = NULL;
-    struct queue *q;
 
-    FM_STAT(m->words->n_attempts++);
-    if (m->n_posted == 0) {
-        return NULL;
-    }
-    if (m->n_posted != m->n_wilds) {
-        q = find(m, &m->posted, key->context, pair_of(key->source, key->tag));
+    if (n_queued != m->n_wilds) {
+        struct queue *q = find(m, &m->posted, key->context, pair_of(key->source, key->tag));
+
         if (q && !fm_list_is_empty(&q->entries)) {
             p = first_posted(q);
         }
+        if (FM_LIKELY(p && m->n_wilds == 0)) {
+            return p;
+        }
+        FM_STAT(m->words->n_other_steps++);
     }
-    if (m->n_wilds) {
-        p = oldest_wild(m, key, p);
-    }
-    if (p) {
-        take_posted(m, p);
-        FM_STAT(m->words->n_posted_hits++);
-        EMIT(m, on_matched, EV_MATCHED, key, m->n_posted);
-    }
+    p = m->n_wilds ? oldest_wild(m, key, p) : p;
+    FM_STAT(m->words->n_other_steps -= p != NULL);
     return p;
 }
 
-int fm_match_post(struct fm_match *m, struct fm_posted *p)
+struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key *key)
+{
+    uint64_t n_queued = m->words->prq_len.now;
+    struct fm_posted *p = m->single;
+
+    if (p && FM_UNLIKELY(!is_match(&p->key, key))) {
+        FM_STAT(m->words->n_other_steps++);
+        n_queued--;
+        p = NULL;
+    }
+    if (!p && n_queued) {
+        p = find_posted(m, key, n_queued);
+    }
+    if (!p) {
+        FM_STAT(m->words->n_other_attempts++);
+        return NULL;
+    }
+    take_posted(m, p);
+    EMIT(m, on_matched, EV_MATCHED, key, m->words->prq_len.now);
+    return p;
+}
+
+static int push_posted(struct fm_match *m, struct fm_posted *p)
 {
     unsigned kind = kind_of(&p->key);
     struct queue *q =
@@ -576,15 +639,34 @@ int fm_match_post(struct fm_match *m, struct fm_posted *p)
     }
     fm_list_push(&q->entries, &p->link);
     p->queue = q;
-    p->stamp = m->stamp++;
-    m->n_posted++;
     if (kind != EXACT) {
         m->n_wild[kind]++;
         m->n_wilds++;
     }
-    FM_STAT(fathom_level_set(&m->words->prq_len, m->n_posted));
-    EMIT(m, on_posted, EV_POSTED, &p->key, m->n_posted);
     return 0;
+}
+
+/* The search before it is counted with it. */
+static inline int post(struct fm_match *m, struct fm_posted *p)
+{
+    if (m->words->prq_len.now == 0) {
+        m->single = p;
+        p->queue = m;
+    } else if (FM_UNLIKELY(push_posted(m, p) != 0)) {
+        return -FM_E_NOMEM;
+    }
+    p->stamp = m->words->n_posts++;
+    level_up(&m->words->prq_len);
+    EMIT(m, on_posted, EV_POSTED, &p->key, m->words->prq_len.now);
+    return 0;
+}
+
+int fm_match_post(struct fm_match *m, struct fm_posted *p)
+{
+    int rc = post(m, p);
+
+    FM_STAT(m->words->n_other_attempts -= rc == 0);
+    return rc;
 }
 
 bool fm_match_unpost(struct fm_match *m, struct fm_posted *p)
@@ -593,6 +675,7 @@ bool fm_match_unpost(struct fm_match *m, struct fm_posted *p)
         return false;
     }
     take_posted(m, p);
+    FM_STAT(m->words->n_unposts++);
     return true;
 }
 
@@ -614,6 +697,7 @@ static inline int file(struct fm_match *m, struct fm_unexpected *u, unsigned kin
 {
     struct queue *q = find_or_make(m, &m->unexpected, u->key.context, pair_for(&u->key, kind));
 
+    FM_STAT(m->words->n_other_steps++);
     if (FM_UNLIKELY(!q)) {
         return -FM_E_NOMEM;
     }
@@ -630,10 +714,9 @@ static void take_unexpected(struct fm_match *m, struct fm_unexpected *u)
         }
     }
     fm_list_remove(&u->all);
-    if (--m->n_unexpected == 0) {
+    if (level_down(&m->words->umq_len) == 0) {
         m->filed = 0;
     }
-    FM_STAT(fathom_level_set(&m->words->umq_len, m->n_unexpected));
 }
 
 int fm_match_keep(struct fm_match *m, struct fm_unexpected *u)
@@ -648,9 +731,8 @@ int fm_match_keep(struct fm_match *m, struct fm_unexpected *u)
     }
     u->stamp = m->stamp++;
     fm_list_push(&m->all_unexpected, &u->all);
-    m->n_unexpected++;
-    FM_STAT(fathom_level_set(&m->words->umq_len, m->n_unexpected));
-    EMIT(m, on_umq_in, EV_UMQ_IN, &u->key, m->n_unexpected);
+    level_up(&m->words->umq_len);
+    EMIT(m, on_umq_in, EV_UMQ_IN, &u->key, m->words->umq_len.now);
     return 0;
 
 err_file:
@@ -687,13 +769,6 @@ err_filed:
     return -FM_E_NOMEM;
 }
 
-static bool is_match(const struct fm_match_key *receive, const struct fm_match_key *message)
-{
-    return receive->context == message->context &&
-           (receive->source == FM_ANY_SOURCE || receive->source == message->source) &&
-           (receive->tag == FM_ANY_TAG || receive->tag == message->tag);
-}
-
 /* The slow way, when there is no memory to file the messages. */
 FM_COLD static struct fm_unexpected *scan(struct fm_match *m, const struct fm_match_key *key)
 {
@@ -708,38 +783,59 @@ FM_COLD static struct fm_unexpected *scan(struct fm_match *m, const struct fm_ma
     return NULL;
 }
 
-static inline struct fm_unexpected *search(struct fm_match *m, const struct fm_match_key *key)
+/* The oldest message for a receive, or NULL. */
+static struct fm_unexpected *search(struct fm_match *m, const struct fm_match_key *key)
 {
     unsigned kind = kind_of(key);
     struct queue *q;
 
-    FM_STAT(m->words->n_attempts++);
-    if (m->n_unexpected == 0) {
-        return NULL;
-    }
     if (kind != EXACT && !(m->filed >> kind & 1) && FM_UNLIKELY(file_all(m, kind) < 0)) {
         return scan(m, key);
     }
+    FM_STAT(m->words->n_other_steps++);
     q = find(m, &m->unexpected, key->context, pair_of(key->source, key->tag));
     return q && !fm_list_is_empty(&q->entries) ? first_unexpected(q, kind) : NULL;
 }
 
-struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match_key *key)
+/* The same, and take it out. */
+static inline struct fm_unexpected *receive(struct fm_match *m, const struct fm_match_key *key)
 {
-    struct fm_unexpected *u = search(m, key);
+    struct fm_unexpected *u = FM_UNLIKELY(m->words->umq_len.now) ? search(m, key) : NULL;
 
-    FM_STAT(m->words->n_wildcards += kind_of(key) != EXACT);
+    if (FM_UNLIKELY(kind_of(key) != EXACT)) {
+        FM_STAT(m->words->n_wildcards++);
+    }
     if (u) {
         take_unexpected(m, u);
         FM_STAT(m->words->n_unexpected_hits++);
-        EMIT(m, on_umq_out, EV_UMQ_OUT, &u->key, m->n_unexpected);
+        EMIT(m, on_umq_out, EV_UMQ_OUT, &u->key, m->words->umq_len.now);
     }
     return u;
 }
 
+struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match_key *key)
+{
+    FM_STAT(m->words->n_other_attempts++);
+    return receive(m, key);
+}
+
+int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_unexpected **out_u)
+{
+    struct fm_unexpected *u = receive(m, &p->key);
+
+    if (u) {
+        FM_STAT(m->words->n_other_attempts++);
+        *out_u = u;
+        return 0;
+    }
+    *out_u = NULL;
+    return post(m, p);
+}
+
 struct fm_unexpected *fm_match_probe(struct fm_match *m, const struct fm_match_key *key)
 {
-    return search(m, key);
+    FM_STAT(m->words->n_other_attempts++);
+    return m->words->umq_len.now ? search(m, key) : NULL;
 }
 
 bool fm_match_drop(struct fm_match *m, struct fm_unexpected *u)
@@ -758,6 +854,9 @@ static struct fm_posted *next_posted(struct fm_match *m, uint64_t from)
 {
     struct fm_posted *best = NULL;
 
+    if (m->single && m->single->stamp >= from) {
+        return m->single;
+    }
     for (size_t b = 0; b < m->posted.n_buckets; b++) {
         for (struct queue *q = m->posted.buckets[b]; q; q = q->next) {
             fm_list_each(l, next, &q->entries)
@@ -783,6 +882,9 @@ static int by_stamp(const void *a, const void *b)
 
 static void collect_posted(struct fm_match *m, struct fm_posted **out)
 {
+    if (m->single) {
+        *out++ = m->single;
+    }
     for (size_t b = 0; b < m->posted.n_buckets; b++) {
         for (struct queue *q = m->posted.buckets[b]; q; q = q->next) {
             fm_list_each(l, next, &q->entries)
@@ -795,7 +897,7 @@ static void collect_posted(struct fm_match *m, struct fm_posted **out)
 
 void fm_match_each_posted(struct fm_match *m, void (*fn)(struct fm_posted *p, void *ctx), void *ctx)
 {
-    size_t n = m->n_posted;
+    size_t n = m->words->prq_len.now;
     struct fm_posted **sorted = malloc((n ? n : 1) * sizeof(*sorted));
 
     if (!sorted) { /* square in time, but a dump of a process that is out of memory is worth it */

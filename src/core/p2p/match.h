@@ -35,20 +35,23 @@ struct fm_match_key {
 
 /* Words of the room in the shared page; rows in match.c. */
 struct fm_match_words {
-    struct fathom_level umq_len;   /* unexpected messages */
-    struct fathom_level umq_bytes; /* bytes of payload held for them; kept by recv.c */
-    struct fathom_level prq_len;   /* posted receives */
-    uint64_t n_attempts;           /* look-ups, by arrivals and by receives */
-    uint64_t n_steps;              /* queues whose key was compared in them */
-    uint64_t n_posted_hits;        /* arrivals that found a receive */
-    uint64_t n_unexpected_hits;    /* receives that found a message */
-    uint64_t n_wildcards;          /* receives with a wildcard */
+    /* A message that finds its receive touches this line and the next word or two. */
+    struct fathom_level prq_len;    /* posted receives */
+    uint64_t on_posted, on_matched; /* events */
+    struct fathom_level umq_len;    /* unexpected messages */
+    uint64_t n_posts;               /* receives that were ever queued; also their stamps */
+    uint64_t n_unposts;             /* of them taken out by no message */
+    uint64_t n_other_attempts;      /* searches beyond one for each post and each posted hit */
+    uint64_t n_other_steps;         /* steps beyond one for each post and each posted hit */
+    uint64_t n_unexpected_hits;     /* receives that found a message */
+    uint64_t n_wildcards;           /* receives with a wildcard */
+    struct fathom_level umq_bytes;  /* bytes of payload held for them; kept by recv.c */
     uint64_t n_probes;
-    uint64_t n_rehashes;  /* tables swept or grown */
-    uint64_t n_indexings; /* unexpected messages filed anew for a wildcard */
-    uint64_t table_bytes; /* memory of tables and queues */
-    uint64_t on_umq_in, on_umq_out, on_posted, on_matched; /* events */
-    uint64_t buckets_first, buckets_max;                   /* cvars; 0: their defaults */
+    uint64_t n_rehashes;                 /* tables swept or grown */
+    uint64_t n_indexings;                /* unexpected messages filed anew for a wildcard */
+    uint64_t table_bytes;                /* memory of tables and queues */
+    uint64_t on_umq_in, on_umq_out;      /* events */
+    uint64_t buckets_first, buckets_max; /* cvars; 0: their defaults */
 };
 
 extern const struct fathom_table fm_match_vars;
@@ -87,6 +90,10 @@ int fm_match_keep(struct fm_match *m, struct fm_unexpected *u);
 struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match_key *key);
 /* ... nothing is there yet: queue it (p->key is set). 0 or -FM_E_NOMEM. */
 int fm_match_post(struct fm_match *m, struct fm_posted *p);
+
+/* The two in one, for p->key: out comes the message (p is not queued), or NULL (it is). 0 or
+ * -FM_E_NOMEM. */
+int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_unexpected **out_u);
 
 /* As fm_match_receive, but leave it in place (MPI_Iprobe). */
 struct fm_unexpected *fm_match_probe(struct fm_match *m, const struct fm_match_key *key);
