@@ -35,6 +35,7 @@
 #include "transport/shm/shm_box.h"
 #include "transport/shm/shm_open.h"
 #include "transport/shm/shm_ring.h"
+#include "util/tally.h"
 
 #include <sys/types.h>
 
@@ -48,21 +49,21 @@
 struct fm_shm_words {
     uint64_t ring_bytes, boxes, box_bytes, box_after; /* cvars */
     uint64_t max_message, cma, cma_chunk, cma_help, wake;
-    uint64_t n_sent, n_sent_bytes;      /* messages handed to peers */
-    uint64_t n_received, n_recvd_bytes; /* messages delivered */
-    uint64_t n_box_sent;                /* of n_sent, through fast boxes */
-    uint64_t n_full;                    /* refused, no room at the receiver */
-    uint64_t n_boxes_claimed;           /* fast boxes that this process got at others */
-    uint64_t n_boxes_refused;           /* ... did not get */
-    uint64_t n_boxes_polled;            /* fast boxes of others here */
-    uint64_t n_cma, n_cma_bytes;        /* system calls of single copy, bytes moved by them */
-    uint64_t n_cma_transfers;           /* rma() calls that were done */
-    uint64_t n_cma_refused;             /* peers with whom single copy is forbidden */
-    uint64_t n_chunks_helped;           /* chunks of own transfers that the peer copied */
-    uint64_t n_chunks_given;            /* chunks of others' transfers copied here */
-    uint64_t n_sleeps, n_wakes;         /* bells announced; futex calls to wake a peer */
-    uint64_t segment_bytes;             /* memory of the own segment */
-    struct fathom_level n_peers;        /* endpoints */
+    struct fm_tally sent;        /* messages handed to peers */
+    struct fm_tally received;    /* messages delivered */
+    uint64_t n_ring_sent;        /* of them sent, not through a fast box */
+    uint64_t n_full;             /* refused, no room at the receiver */
+    uint64_t n_boxes_claimed;    /* fast boxes that this process got at others */
+    uint64_t n_boxes_refused;    /* ... did not get */
+    uint64_t n_boxes_polled;     /* fast boxes of others here */
+    uint64_t n_cma, n_cma_bytes; /* system calls of single copy, bytes moved by them */
+    uint64_t n_cma_transfers;    /* rma() calls that were done */
+    uint64_t n_cma_refused;      /* peers with whom single copy is forbidden */
+    uint64_t n_chunks_helped;    /* chunks of own transfers that the peer copied */
+    uint64_t n_chunks_given;     /* chunks of others' transfers copied here */
+    uint64_t n_sleeps, n_wakes;  /* bells announced; futex calls to wake a peer */
+    uint64_t segment_bytes;      /* memory of the own segment */
+    struct fathom_level n_peers; /* endpoints */
     uint64_t on_connected, on_box_claimed, on_cma_refused; /* events */
 };
 

@@ -137,8 +137,7 @@ FM_COLD static int full(struct fm_shm_ep *ep)
 
 FM_INLINE void count_sent(struct fm_shm_ep *ep, size_t len)
 {
-    FM_STAT(transport_of(ep)->words->n_sent++);
-    FM_STAT(transport_of(ep)->words->n_sent_bytes += len);
+    FM_STAT(fm_tally_add(&transport_of(ep)->words->sent, len));
 }
 
 /*
@@ -231,6 +230,7 @@ static __attribute__((noinline)) int send_other(struct fm_shm_ep *ep, const void
     }
     rc = send_ring(ep, head, head_len, body, body_len, FM_SHM_MESSAGE);
     if (rc == 0) {
+        FM_STAT(transport_of(ep)->words->n_ring_sent++);
         count_sent(ep, head_len + body_len);
     }
     return rc;
@@ -266,7 +266,6 @@ int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const 
     }
     fill(cell, head, head_len, body, body_len);
     fm_shm_box_publish(&ep->tx, cell, (uint32_t)len);
-    FM_STAT(transport_of(ep)->words->n_box_sent++);
     count_sent(ep, len);
     ring_bell(ep);
     return 0;
@@ -333,9 +332,9 @@ int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
 
         u->len = len;
         fm_shm_ring_publish(u, ep->room_span, len ? FM_SHM_MESSAGE : FM_SHM_SKIP);
+        FM_STAT(transport_of(ep)->words->n_ring_sent += len != 0);
     } else if (len) {
         fm_shm_box_publish(&ep->tx, fm_container_of(room, struct fm_shm_cell, data), (uint32_t)len);
-        FM_STAT(transport_of(ep)->words->n_box_sent++);
     }
     if (len) {
         count_sent(ep, len);
@@ -353,8 +352,7 @@ FM_COLD static int broken(const char *what)
 
 FM_INLINE void deliver(struct fm_shm_transport *t, const void *data, size_t len)
 {
-    FM_STAT(t->words->n_received++);
-    FM_STAT(t->words->n_recvd_bytes += len);
+    FM_STAT(fm_tally_add(&t->words->received, len));
     t->tp.sink.deliver(t->tp.sink.ctx, data, len);
 }
 

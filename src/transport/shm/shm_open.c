@@ -88,15 +88,22 @@ static const struct fathom_cvar cvars[] = {
         .name = name_, .klass = class_, .unit = unit_, .at = AT(word_), .desc = desc_              \
     }
 
+static const struct fathom_term box_sent[] = {{.at = AT(sent.n)},
+                                              {.at = AT(n_ring_sent), .is_minus = true}};
+
 static const struct fathom_pvar pvars[] = {
-    PVAR("shm_sent", n_sent, FATHOM_COUNTER, "messages", "Messages put into peers' memory."),
-    PVAR("shm_sent_bytes", n_sent_bytes, FATHOM_COUNTER, "bytes",
+    PVAR("shm_sent", sent.n, FATHOM_COUNTER, "messages", "Messages put into peers' memory."),
+    PVAR("shm_sent_bytes", sent.len, FATHOM_COUNTER, "bytes",
          "Bytes of these messages, headers of the engine included."),
-    PVAR("shm_received", n_received, FATHOM_COUNTER, "messages", "Messages taken from peers."),
-    PVAR("shm_received_bytes", n_recvd_bytes, FATHOM_COUNTER, "bytes",
+    PVAR("shm_received", received.n, FATHOM_COUNTER, "messages", "Messages taken from peers."),
+    PVAR("shm_received_bytes", received.len, FATHOM_COUNTER, "bytes",
          "Bytes of these messages, headers of the engine included."),
-    PVAR("shm_box_sent", n_box_sent, FATHOM_COUNTER, "messages",
-         "Of shm_sent, messages that went through a fast box."),
+    {.name = "shm_box_sent",
+     .klass = FATHOM_COUNTER,
+     .unit = "messages",
+     .terms = box_sent,
+     .n_terms = FM_ARRAY_LEN(box_sent),
+     .desc = "Of shm_sent, messages that went through a fast box."},
     PVAR("shm_no_room", n_full, FATHOM_COUNTER, "times",
          "Sends that found the receiver's memory full and were tried again."),
     PVAR("shm_boxes_claimed", n_boxes_claimed, FATHOM_COUNTER, "peers",

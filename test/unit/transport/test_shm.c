@@ -87,10 +87,10 @@ START_TEST(every_size_arrives)
 #if FM_STATS
     ck_assert_uint_eq(side[0].words.n_boxes_claimed, (uint64_t)_i);
     ck_assert_uint_eq(side[1].words.n_boxes_polled, (uint64_t)_i);
-    ck_assert_uint_eq(side[0].words.n_sent, side[0].sent[1]);
-    ck_assert_uint_eq(side[1].words.n_received, side[0].sent[1]);
-    ck_assert_uint_eq(side[0].words.n_sent_bytes, side[1].words.n_recvd_bytes);
-    ck_assert_uint_eq(side[0].words.n_box_sent, _i ? side[0].sent[1] - 8 : 0);
+    ck_assert_uint_eq(side[0].words.sent.n, side[0].sent[1]);
+    ck_assert_uint_eq(side[1].words.received.n, side[0].sent[1]);
+    ck_assert_uint_eq(side[0].words.sent.len, side[1].words.received.len);
+    ck_assert_uint_eq(side[0].words.n_ring_sent, _i ? 8 : side[0].sent[1]);
 #endif
 }
 END_TEST
