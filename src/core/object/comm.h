@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/object/handle.h"
+#include "util/tally.h"
 
 struct fm_channel;
 struct fm_group;
@@ -24,10 +25,10 @@ struct fm_comm_words {
     uint64_t prq_len; /* posted receives waiting */
     uint64_t
         eager_limit; /* override of p2p_eager_limit: value + 1, 0 = follow the process-wide one */
-    uint64_t n_sent, n_sent_bytes;   /* messages and bytes of users handed to the engine */
-    uint64_t n_recvd, n_recvd_bytes; /* and delivered to users */
-    uint64_t n_coll;                 /* collective calls */
-    uint64_t node; /* override of coll_node: value + 1, 0 = follow the process-wide one */
+    uint64_t n_coll; /* collective calls */
+    struct fm_tally sent;  /* messages of users handed to the engine */
+    struct fm_tally recvd; /* and delivered to users */
+    uint64_t node;         /* override of coll_node: value + 1, 0 = follow the process-wide one */
 };
 
 /* May short collectives go through memory that the ranks share; items of the enumeration. */

@@ -71,7 +71,7 @@ void fm_request_release(struct fm_request *r)
         free(r->why);
     }
     fm_object_free(r);
-    FM_STAT(fathom_level_add(&fm_root.request_words->live, -1));
+    FM_STAT(fathom_level_down(&fm_root.request_words->live));
     if (comm) {
         fm_comm_unref(comm);
     }

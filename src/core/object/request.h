@@ -117,7 +117,7 @@ FM_INLINE struct fm_request *fm_request_new_part(const struct fm_request_ops *op
         fm_object_ref(comm);
     }
     FM_STAT(fm_root.request_words->n_taken++);
-    FM_STAT(fathom_level_add(&fm_root.request_words->live, 1));
+    FM_STAT(fathom_level_up(&fm_root.request_words->live));
     return r;
 }
 /* A request that is complete, successful and empty for ever, not counted among the live ones; for

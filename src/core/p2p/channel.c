@@ -173,6 +173,7 @@ static int make(struct fm_channel *ch, const struct fm_channel_words *words)
     rc = rc ? rc : fm_match_create(ch->match_words, &ch->match);
     rc = rc ? rc : fm_pool_init(&ch->blocks, FM_BLOCK_LEN, MAX_BLOCKS);
     rc = rc ? rc : fm_pool_init(&ch->fetches, FM_FETCH_LEN, MAX_FETCHES);
+    rc = rc ? rc : fm_recv_blocking_create(ch);
     rc = rc ? rc : fm_message_init();
     return rc ? rc : fm_request_init(&ch->words->req);
 }
@@ -262,6 +263,7 @@ void fm_channel_destroy(struct fm_channel *ch)
     if (ch->sent) {
         fm_object_free(ch->sent);
     }
+    free(ch->blocking_memory);
     fm_request_init(NULL);
     fm_match_destroy(ch->match);
     fm_progress_destroy(ch->progress);

@@ -49,18 +49,21 @@ struct fm_channel {
     bool never;             /* false */
     struct fm_list waiting; /* peers with something in their queues (fm_peer_queues.link) */
     int n_waiting;
-    struct fm_ids ids;           /* requests that have names on the wire */
-    struct fm_pool blocks;       /* unexpected messages */
-    struct fm_pool fetches;      /* rndv.c: transfers under way */
-    struct fm_contexts contexts; /* live communicators */
-    struct fm_buffer *buffers;   /* bsend.c: what the user has attached */
-    struct fm_request *sent;     /* send.c: stands for sends that were over at once; may be NULL */
-    uint32_t window;             /* blocks that one sender may have in use here */
-    uint32_t far_window;         /* ... over a transport that hoards */
-    uint32_t next_part_tag;      /* partition.c */
-    int n_stalled;               /* peers that may send no further RTS */
-    uint64_t n_sending;          /* sends to other processes that are not complete */
-    bool has_failed;             /* nothing works any more; `why` says it */
+    struct fm_ids ids;            /* requests that have names on the wire */
+    struct fm_pool blocks;        /* unexpected messages */
+    struct fm_pool fetches;       /* rndv.c: transfers under way */
+    struct fm_contexts contexts;  /* live communicators */
+    struct fm_buffer *buffers;    /* bsend.c: what the user has attached */
+    struct fm_recv_req *blocking; /* recv.c: for the thread that waits for its receive; NULL: in use
+                                   */
+    void *blocking_memory;
+    struct fm_request *sent; /* send.c: stands for sends that were over at once; may be NULL */
+    uint32_t window;         /* blocks that one sender may have in use here */
+    uint32_t far_window;     /* ... over a transport that hoards */
+    uint32_t next_part_tag;  /* partition.c */
+    int n_stalled;           /* peers that may send no further RTS */
+    uint64_t n_sending;      /* sends to other processes that are not complete */
+    bool has_failed;         /* nothing works any more; `why` says it */
     char why[256];
     void *own_words[3];          /* without a registry: memory of the words, else NULL */
     struct fathom_page own_page; /* until the runtime names the real one */

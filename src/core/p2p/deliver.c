@@ -41,7 +41,7 @@ FM_INLINE int match(struct fm_channel *ch, const struct fm_wire_base *b,
         fm_match_post(ch->match, p);
         return rc;
     }
-    FM_STAT(fm_recv_count_posted(r, -1));
+    FM_STAT(fm_counting_posted(&r->msg, -1));
     *out_req = r;
     return 0;
 }
@@ -90,13 +90,12 @@ FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer, const struc
     }
     fm_recv_matched(r, b->source, b->tag, (MPI_Count)len);
     fm_recv_place(ch, r, data, (size_t)r->want);
-    FM_STAT(ch->words->n_eager_recvd++);
-    FM_STAT(ch->words->eager_recvd_bytes += (uint64_t)r->want);
+    FM_STAT(fm_tally_add(&ch->words->eager_recvd, (uint64_t)r->want));
     if (sreq) {
         fm_recv_synced(ch, peer->proc, sreq);
     }
     fm_peer_freed(ch, peer, fm_unexp_blocks(len));
-    fm_recv_done(ch, r);
+    fm_recv_end(ch, r);
     return 0;
 }
 

@@ -47,8 +47,8 @@ static void count(struct fm_channel *ch, const struct fm_send_req *s)
 {
     struct fm_p2p_words *w = ch->words;
 
-    FM_STAT(w->n_eager_sent++);
-    FM_STAT(w->eager_sent_bytes += (uint64_t)s->len);
+    FM_STAT(w->n_request_sent++);
+    FM_STAT(w->request_sent_bytes += (uint64_t)s->len);
     FM_STAT(w->reasons[s->reason]++);
     FM_STAT(w->last_reason = s->reason);
     FM_STAT(w->n_packed_sent += !s->msg.dtype->is_contig);

@@ -10,6 +10,7 @@
 
 #include "core/dtype/pack.h"
 #include "core/p2p/channel.h"
+#include "core/p2p/counting.h"
 #include "core/p2p/fetch.h"
 #include "core/p2p/p2p_words.h"
 #include "core/p2p/progress.h"
@@ -120,10 +121,20 @@ FM_INLINE void fm_wire_base_set(struct fm_wire_base *b, const struct fm_channel 
            sizeof(*b));
 }
 
+/* peer.c ------------------------------------------------------------------------------------- */
+
+/* The peer's message does not need its n blocks here (any more). Tells it when a quarter of what
+   the narrowest window takes has gathered. */
+FM_INLINE void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks)
+{
+    peer->freed += n_blocks;
+    if (FM_UNLIKELY(peer->freed - peer->told > ch->far_window / 4)) {
+        fm_peer_tell_freed(ch, peer);
+    }
+}
+
 /* send.c ------------------------------------------------------------------------------------- */
 
-/* Count a message of the user that left for good. */
-void fm_send_count(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len);
 /* Send a short message without a request, if that is possible now. */
 bool fm_send_at_once(const struct fm_msg *m, MPI_Count len);
 /* All bytes of the message may be reused: complete the request. */
@@ -139,6 +150,9 @@ struct fm_send_req *fm_send_req_new(const struct fm_msg *m, enum fm_send_mode mo
 int fm_send_start(struct fm_send_req *s);
 
 /* recv.c ------------------------------------------------------------------------------------- */
+
+/* Make ch->blocking. 0 or a failure. */
+int fm_recv_blocking_create(struct fm_channel *ch);
 
 /* A request for a receive, with one reference, the handle's. NULL when out of room. */
 struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m);
@@ -160,14 +174,23 @@ FM_INLINE void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_C
     r->req.status.tag = tag;
     r->req.status.n_bytes = r->want;
 }
-/* It came into the queue of posted receives (1) or left it (-1): count that. */
-FM_INLINE void fm_recv_count_posted(const struct fm_recv_req *r, int64_t by)
+/* It was longer than the buffer: end with that error. */
+FM_COLD void fm_recv_truncated(struct fm_channel *ch, struct fm_recv_req *r);
+FM_COLD void fm_recv_emit_done(struct fm_channel *ch, const struct fm_recv_req *r);
+/* All that is wanted is in the buffer, and nothing names the request any more. */
+FM_INLINE void fm_recv_end(struct fm_channel *ch, struct fm_recv_req *r)
 {
-    if (r->msg.space == FM_SPACE_USER) {
-        r->msg.comm->words->prq_len += (uint64_t)by;
+    FM_STAT(fm_counting_recvd(ch, &r->msg, r->req.status.source, r->want));
+    if (FM_UNLIKELY(ch->words->req.on_done)) {
+        fm_recv_emit_done(ch, r);
     }
+    if (FM_UNLIKELY(r->len > r->cap)) {
+        fm_recv_truncated(ch, r);
+        return;
+    }
+    fm_request_complete(&r->req);
 }
-/* All that is wanted is in the buffer. */
+/* The same for one that had names, or a peer. */
 void fm_recv_done(struct fm_channel *ch, struct fm_recv_req *r);
 FM_COLD void fm_recv_fail(struct fm_channel *ch, struct fm_recv_req *r, int klass, const char *why);
 /* A message came in another's name: its peer has failed. */
@@ -219,20 +242,3 @@ int fm_self_send(struct fm_channel *ch, struct fm_send_req *s);
 int fm_self_cancel(struct fm_channel *ch, struct fm_send_req *s);
 /* Receive an unexpected message of the process itself whose data is still at the sender. */
 void fm_self_receive(struct fm_channel *ch, struct fm_recv_req *r, struct fm_send_req *s);
-
-/* p2p_vars.c --------------------------------------------------------------------------------- */
-
-enum fm_p2p_event {
-    FM_EV_EAGER,
-    FM_EV_RTS,
-    FM_EV_DATA_START,
-    FM_EV_DATA_DONE,
-    FM_EV_COMPLETED,
-    FM_EV_FLOW,
-    FM_EV_PEER,
-    FM_EV_PEER_FAILED,
-};
-
-/* Raise an event about a message: peer's process index, context, tag, bytes. */
-FM_COLD void fm_p2p_emit(const struct fm_channel *ch, enum fm_p2p_event ev, int proc,
-                         uint32_t context, int tag, uint64_t bytes);

@@ -115,18 +115,23 @@ static const struct fathom_cvar cvars[] = {
      .category = "rendezvous"},
 };
 
+/* What is short is eager, too. */
+static const struct fathom_term eager_sent[] = {{WORD(short_sent.n)}, {WORD(n_request_sent)}};
+static const struct fathom_term eager_sent_bytes[] = {{WORD(short_sent.len)},
+                                                      {WORD(request_sent_bytes)}};
+
 static const struct fathom_pvar pvars[] = {
     {.name = "p2p_short_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(n_short_sent), .category = "protocol",
+     WORD(short_sent.n), .category = "protocol",
      .desc = "Messages sent without a request (these count as eager, too)."},
     {.name = "p2p_short_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
      WORD(short_sent_bytes), .category = "protocol",
      .desc = "Bytes sent without a request (these count as eager, too)."},
-    {.name = "p2p_eager_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(n_eager_sent), .category = "protocol",
+    {.name = "p2p_eager_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER,
+     .terms = eager_sent, .n_terms = FM_ARRAY_LEN(eager_sent), .category = "protocol",
      .desc = "Messages sent by the eager protocol."},
-    {.name = "p2p_eager_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
-     WORD(eager_sent_bytes), .category = "protocol",
+    {.name = "p2p_eager_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE,
+     .terms = eager_sent_bytes, .n_terms = FM_ARRAY_LEN(eager_sent_bytes), .category = "protocol",
      .desc = "Bytes sent by the eager protocol."},
     {.name = "p2p_rndv_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(n_rndv_sent), .category = "protocol",
@@ -141,10 +146,10 @@ static const struct fathom_pvar pvars[] = {
      WORD(self_sent_bytes), .category = "protocol",
      .desc = "Bytes sent to the process itself."},
     {.name = "p2p_eager_recvd_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(n_eager_recvd), .category = "protocol",
+     WORD(eager_recvd.n), .category = "protocol",
      .desc = "Messages received by the eager protocol."},
     {.name = "p2p_eager_recvd_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
-     WORD(eager_recvd_bytes), .category = "protocol",
+     WORD(eager_recvd.len), .category = "protocol",
      .desc = "Bytes received by the eager protocol."},
     {.name = "p2p_rndv_recvd_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(n_rndv_recvd), .category = "protocol",

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The live words of the engine in the shared page; their rows are in p2p_vars.c. */
+/* The live words of the engine in the shared page, and its events; rows are in p2p_vars.c. */
 #pragma once
 
 #include <fathom/mpit.h>
 
 #include "core/object/request.h"
 #include "util/compiler.h"
+#include "util/tally.h"
+
+struct fm_channel;
 
 /* Why a message takes the way it takes; items of the enumeration p2p_reason. */
 enum fm_reason {
@@ -17,21 +20,22 @@ enum fm_reason {
     FM_REASON_NO_CREDIT, /* rendezvous: the receiver's unexpected memory is used up */
     FM_REASON_COUNT
 };
+_Static_assert(FM_REASON_SHORT == 0, "stands behind short_sent_bytes");
 
 #define FM_HIST_BINS 64
 
 struct fm_p2p_words {
     struct fm_request_words req;
-    /* Messages sent, by protocol. Short ones are eager ones, too. */
-    uint64_t n_short_sent, short_sent_bytes;
-    uint64_t n_eager_sent, eager_sent_bytes;
+    /* Messages sent, by protocol. Eager are also the short ones, which count here and in the array
+       of lengths only. */
+    uint64_t n_request_sent, request_sent_bytes; /* eager with a request */
     uint64_t n_rndv_sent, rndv_sent_bytes;
     uint64_t n_self_sent, self_sent_bytes;
     uint64_t n_sync_sent, n_ready_sent, n_buffered_sent;
     uint64_t n_packed_sent, packed_sent_bytes; /* not contiguous in memory */
     uint64_t n_null_sent;                      /* to MPI_PROC_NULL */
     /* Messages received. */
-    uint64_t n_eager_recvd, eager_recvd_bytes;
+    struct fm_tally eager_recvd;
     uint64_t n_rndv_recvd, rndv_recvd_bytes;
     uint64_t n_self_recvd, self_recvd_bytes;
     uint64_t n_unpacked_recvd, unpacked_recvd_bytes;
@@ -39,7 +43,13 @@ struct fm_p2p_words {
     uint64_t n_truncated;
     uint64_t sizes_sent[FM_HIST_BINS]; /* bin k: bytes in [2^(k-1), 2^k), bin 0: empty messages */
     uint64_t sizes_recvd[FM_HIST_BINS];
-    uint64_t reasons[FM_REASON_COUNT];
+    union {
+        struct fm_tally short_sent; /* its n is reasons[FM_REASON_SHORT] */
+        struct {
+            uint64_t short_sent_bytes;
+            uint64_t reasons[FM_REASON_COUNT];
+        };
+    };
     uint64_t last_reason;
     /* Rendezvous. */
     struct fathom_level rts_waiting; /* RTS that were sent and not answered */
@@ -86,8 +96,9 @@ enum fm_wait_kind {
 };
 
 struct fm_progress_words {
-    uint64_t n_polls, n_empty_polls, n_events; /* rounds over the transports; things done in them */
-    uint64_t n_waits, n_slow_waits;            /* calls that waited; that had to leave the spin */
+    struct fm_tally events; /* rounds over the transports in which things happened, and how many */
+    uint64_t n_empty_polls; /* ... in which nothing did */
+    uint64_t n_waits, n_slow_waits; /* calls that waited; that had to leave the spin */
     uint64_t n_yields, n_sleeps, n_wakes;
     uint64_t slept_ns, blocked_ns;     /* of the slow waits only */
     uint64_t kind_ns[FM_WAIT_KINDS];   /* blocked_ns by kind of call */
@@ -115,3 +126,19 @@ FM_INLINE unsigned fm_hist_bin(uint64_t x)
 {
     return x ? 64u - (unsigned)__builtin_clzll(x) - (x >> 63) : 0;
 }
+
+/* The events of messages; rows in p2p_vars.c. */
+enum fm_p2p_event {
+    FM_EV_EAGER,
+    FM_EV_RTS,
+    FM_EV_DATA_START,
+    FM_EV_DATA_DONE,
+    FM_EV_COMPLETED,
+    FM_EV_FLOW,
+    FM_EV_PEER,
+    FM_EV_PEER_FAILED,
+};
+
+/* Raise an event about a message: peer's process index, context, tag, bytes. */
+FM_COLD void fm_p2p_emit(const struct fm_channel *ch, enum fm_p2p_event ev, int proc,
+                         uint32_t context, int tag, uint64_t bytes);

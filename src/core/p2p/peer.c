@@ -9,9 +9,6 @@
 #include "core/p2p/engine.h"
 #include "util/log.h"
 
-/* Share of the smaller window after which freed blocks are told without being asked: 1/4. */
-#define TELL_SHIFT 2
-
 _Static_assert(sizeof(struct fm_peer) == FM_CACHE_LINE, "hot");
 
 static uint32_t at_most(uint64_t a, size_t b)
@@ -254,7 +251,7 @@ int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size
 
 /* ---- credit ---- */
 
-FM_COLD static void tell_freed(struct fm_channel *ch, struct fm_peer *peer)
+void fm_peer_tell_freed(struct fm_channel *ch, struct fm_peer *peer)
 {
     struct fm_wire_reply h = {.more = peer->q->more};
     struct fm_peer *same;
@@ -271,15 +268,7 @@ FM_COLD static void tell_freed(struct fm_channel *ch, struct fm_peer *peer)
 
 void fm_peer_nudge(struct fm_channel *ch, int proc)
 {
-    tell_freed(ch, &ch->peers[proc]);
-}
-
-void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks)
-{
-    peer->freed += n_blocks;
-    if (FM_UNLIKELY(peer->freed - peer->told > ch->far_window >> TELL_SHIFT)) {
-        tell_freed(ch, peer);
-    }
+    fm_peer_tell_freed(ch, &ch->peers[proc]);
 }
 
 void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer)
@@ -291,7 +280,7 @@ void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer)
     ch->n_stalled--;
     peer->q->more += (uint32_t)ch->words->rts_window;
     FM_STAT(ch->words->n_more_sent++);
-    tell_freed(ch, peer);
+    fm_peer_tell_freed(ch, peer);
 }
 
 /* ---- the end of a peer ---- */
@@ -330,7 +319,7 @@ static void lose_posted(struct fm_posted *p, void *ctx)
         return;
     }
     fm_match_unpost(l->ch->match, p);
-    FM_STAT(fm_recv_count_posted(r, -1));
+    FM_STAT(fm_counting_posted(&r->msg, -1));
     fm_list_push(&l->posted, &p->link);
 }
 

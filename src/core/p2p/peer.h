@@ -89,8 +89,8 @@ int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer);
  */
 int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size_t len);
 
-/* The peer's message does not need its n blocks here (any more). Tells it when much gathered. */
-void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks);
+/* Tell it how many blocks were freed. See fm_peer_freed() in engine.h. */
+FM_COLD void fm_peer_tell_freed(struct fm_channel *ch, struct fm_peer *peer);
 
 /* It has stalled and we still wait for something from it: let it send further RTS. */
 void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer);

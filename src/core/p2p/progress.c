@@ -148,9 +148,11 @@ int fm_progress(struct fm_channel *ch)
     if (FM_UNLIKELY(p->n_hooks)) {
         n += call_hooks(p);
     }
-    FM_STAT(p->words->n_polls++);
-    FM_STAT(p->words->n_empty_polls += n == 0);
-    FM_STAT(p->words->n_events += (uint64_t)n);
+    if (n == 0) {
+        FM_STAT(p->words->n_empty_polls++);
+    } else {
+        FM_STAT(fm_tally_add(&p->words->events, (uint64_t)n));
+    }
     return n;
 }
 
@@ -543,7 +545,7 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
         int n;
 
         if (u->fn(u->ctx)) {
-            FM_STAT(w->state = FM_PROGRESS_OUTSIDE);
+            FM_STAT(if (FM_UNLIKELY(w->state)) w->state = FM_PROGRESS_OUTSIDE);
             return 0;
         }
         n = fm_progress(ch);

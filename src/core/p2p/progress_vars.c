@@ -53,14 +53,16 @@ static const struct fathom_cvar cvars[] = {
      .at = WORD(kind_ns[kind]), .category = "progress",                                            \
      .desc = "Of progress_time_blocked, the time in " text "."}
 
+static const struct fathom_term polls[] = {{WORD(events.n)}, {WORD(n_empty_polls)}};
+
 static const struct fathom_pvar pvars[] = {
-    {.name = "progress_polls", .unit = "polls", .klass = FATHOM_COUNTER, .at = WORD(n_polls),
-     .category = "progress",
+    {.name = "progress_polls", .unit = "polls", .klass = FATHOM_COUNTER, .terms = polls,
+     .n_terms = FM_ARRAY_LEN(polls), .category = "progress",
      .desc = "Rounds over all transports."},
     {.name = "progress_empty_polls", .unit = "polls", .klass = FATHOM_COUNTER, .at =
      WORD(n_empty_polls), .category = "progress",
      .desc = "Rounds in which nothing happened."},
-    {.name = "progress_events", .unit = "events", .klass = FATHOM_COUNTER, .at = WORD(n_events),
+    {.name = "progress_events", .unit = "events", .klass = FATHOM_COUNTER, .at = WORD(events.len),
      .category = "progress",
      .desc = "Things that happened in these rounds."},
     {.name = "progress_waits", .unit = "waits", .klass = FATHOM_COUNTER, .at = WORD(n_waits),

@@ -4,24 +4,9 @@
  */
 #include "core/p2p/recv.h"
 
+#include <stdlib.h>
+
 #include "core/p2p/engine.h"
-
-/* ---- counting ---- */
-
-static void count_received(struct fm_channel *ch, const struct fm_msg *m, int source, MPI_Count len)
-{
-#if FM_STATS
-    struct fm_comm *comm = m->comm;
-
-    ch->words->sizes_recvd[fm_hist_bin((uint64_t)len)]++;
-    if (m->space == FM_SPACE_USER) {
-        comm->words->n_recvd++;
-        comm->words->n_recvd_bytes += (uint64_t)len;
-        comm->peer_words[2 * comm->n_remote + source]++;
-        comm->peer_words[3 * comm->n_remote + source] += (uint64_t)len;
-    }
-#endif
-}
 
 /* ---- the request ---- */
 
@@ -47,7 +32,7 @@ static int recv_cancel(struct fm_request *req)
 
     FM_STAT(ch->words->n_cancels++);
     if (!req->is_done && fm_match_unpost(ch->match, &r->posted)) {
-        FM_STAT(fm_recv_count_posted(r, -1));
+        FM_STAT(fm_counting_posted(&r->msg, -1));
         req->status.is_cancelled = true;
         fm_request_complete(req);
     }
@@ -74,26 +59,36 @@ static const struct fm_request_ops recv_ops = {
     .about = recv_about,
 };
 
-struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m)
+/* What a message that comes with its header needs; rndv.c sets what it adds. */
+FM_INLINE void fill(struct fm_recv_req *r, const struct fm_msg *m)
 {
-    /* What a message that comes with its header needs; rndv.c sets what it adds. */
+    r->msg = *m;
+    r->cap = fm_dtype_bytes(m->dtype, m->count);
+    if (FM_UNLIKELY(r->cap < 0)) {
+        r->cap = INT64_MAX; /* longer than any message */
+    }
+    r->peer = NULL;
+    r->id = 0;
+    r->fetch = NULL;
+}
+
+FM_INLINE struct fm_recv_req *new_request(const struct fm_msg *m)
+{
     struct fm_recv_req *r = (struct fm_recv_req *)fm_request_new_part(
         &recv_ops, m->comm, offsetof(struct fm_recv_req, msg));
 
     if (FM_UNLIKELY(!r)) {
         return NULL;
     }
-    r->msg = *m;
-    r->cap = fm_dtype_bytes(m->dtype, m->count);
-    if (FM_UNLIKELY(r->cap < 0)) {
-        r->cap = INT64_MAX; /* longer than any message */
-    }
+    fill(r, m);
     r->posted.queue = NULL;
-    r->peer = NULL;
-    r->id = 0;
-    r->fetch = NULL;
     fm_object_ref(m->dtype);
     return r;
+}
+
+struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m)
+{
+    return new_request(m);
 }
 
 void fm_recv_unpack(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len)
@@ -115,7 +110,7 @@ static void leave(struct fm_channel *ch, struct fm_recv_req *r)
     r->peer = NULL;
 }
 
-FM_COLD static void truncated(struct fm_channel *ch, struct fm_recv_req *r)
+void fm_recv_truncated(struct fm_channel *ch, struct fm_recv_req *r)
 {
     FM_STAT(ch->words->n_truncated++);
     fm_request_fail(&r->req, MPI_ERR_TRUNCATE,
@@ -124,19 +119,16 @@ FM_COLD static void truncated(struct fm_channel *ch, struct fm_recv_req *r)
                     (long long)r->len, r->req.status.source, r->req.status.tag, (long long)r->cap);
 }
 
+void fm_recv_emit_done(struct fm_channel *ch, const struct fm_recv_req *r)
+{
+    fm_p2p_emit(ch, FM_EV_COMPLETED, fm_comm_proc(r->msg.comm, r->req.status.source),
+                fm_msg_context(&r->msg), r->req.status.tag, (uint64_t)r->want);
+}
+
 void fm_recv_done(struct fm_channel *ch, struct fm_recv_req *r)
 {
     leave(ch, r);
-    FM_STAT(count_received(ch, &r->msg, r->req.status.source, r->want));
-    if (FM_UNLIKELY(ch->words->req.on_done)) {
-        fm_p2p_emit(ch, FM_EV_COMPLETED, fm_comm_proc(r->msg.comm, r->req.status.source),
-                    fm_msg_context(&r->msg), r->req.status.tag, (uint64_t)r->want);
-    }
-    if (FM_UNLIKELY(r->len > r->cap)) {
-        truncated(ch, r);
-        return;
-    }
-    fm_request_complete(&r->req);
+    fm_recv_end(ch, r);
 }
 
 void fm_recv_fail(struct fm_channel *ch, struct fm_recv_req *r, int klass, const char *why)
@@ -171,47 +163,65 @@ FM_COLD static int refuse(struct fm_channel *ch, struct fm_recv_req *r, int proc
     return 0;
 }
 
-static int post(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_match_key *key)
-{
-    int rc;
-
-    if (r->msg.peer != MPI_ANY_SOURCE) {
-        int proc = fm_comm_proc(r->msg.comm, r->msg.peer);
-
-        if (FM_UNLIKELY(ch->peers[proc].is_gone)) {
-            return refuse(ch, r, proc);
-        }
-    }
-    r->posted.key = *key;
-    rc = fm_match_post(ch->match, &r->posted);
-    if (FM_UNLIKELY(rc != 0)) {
-        return rc;
-    }
-    FM_STAT(fm_recv_count_posted(r, 1));
-    if (FM_UNLIKELY(ch->n_stalled)) {
-        fm_recv_ask_stalled(ch, r->msg.comm, r->msg.peer);
-    }
-    return 0;
-}
-
 FM_INLINE struct fm_match_key key_of(const struct fm_msg *m)
 {
     return (struct fm_match_key){.context = fm_msg_context(m), .source = m->peer, .tag = m->tag};
 }
 
-int fm_recv_start(struct fm_recv_req *r)
+/* From a process that is known to be gone. */
+FM_INLINE bool is_lost(const struct fm_channel *ch, const struct fm_msg *m)
 {
-    struct fm_channel *ch = r->msg.comm->ch;
-    struct fm_match_key key = key_of(&r->msg);
-    struct fm_unexpected *x = fm_match_receive(ch->match, &key);
+    return m->peer != MPI_ANY_SOURCE && ch->peers[fm_comm_proc(m->comm, m->peer)].is_gone;
+}
 
+/* What came from it before may still be received. */
+FM_COLD static int start_lost(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    struct fm_unexpected *x = fm_match_receive(ch->match, &r->posted.key);
+    struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
+
+    if (!x) {
+        return refuse(ch, r, fm_comm_proc(r->msg.comm, r->msg.peer));
+    }
+    fm_unexp_taken(ch, u);
+    return fm_recv_unexpected(ch, r, u);
+}
+
+/* It is queued. */
+FM_INLINE void note_posted(struct fm_channel *ch, const struct fm_recv_req *r)
+{
+    FM_STAT(fm_counting_posted(&r->msg, 1));
+    if (FM_UNLIKELY(ch->n_stalled)) {
+        fm_recv_ask_stalled(ch, r->msg.comm, r->msg.peer);
+    }
+}
+
+FM_INLINE int start(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    struct fm_unexpected *x;
+    int rc;
+
+    r->posted.key = key_of(&r->msg);
+    if (FM_UNLIKELY(is_lost(ch, &r->msg))) {
+        return start_lost(ch, r);
+    }
+    rc = fm_match_take_or_post(ch->match, &r->posted, &x);
+    if (FM_UNLIKELY(rc != 0)) {
+        return rc;
+    }
     if (x) {
         struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
 
         fm_unexp_taken(ch, u);
         return fm_recv_unexpected(ch, r, u);
     }
-    return post(ch, r, &key);
+    note_posted(ch, r);
+    return 0;
+}
+
+int fm_recv_start(struct fm_recv_req *r)
+{
+    return start(r->msg.comm->ch, r);
 }
 
 /* ---- unexpected messages ---- */
@@ -237,8 +247,7 @@ static void count_eager(struct fm_channel *ch, int proc, MPI_Count len)
         FM_STAT(ch->words->self_recvd_bytes += (uint64_t)len);
         return;
     }
-    FM_STAT(ch->words->n_eager_recvd++);
-    FM_STAT(ch->words->eager_recvd_bytes += (uint64_t)len);
+    FM_STAT(fm_tally_add(&ch->words->eager_recvd, (uint64_t)len));
 }
 
 /* The bytes lie here: copy them out, `len` at most. */
@@ -332,7 +341,7 @@ static bool recv_early(struct fm_channel *ch, const struct fm_msg *m, struct fm_
     }
     count_eager(ch, u->proc, (MPI_Count)u->len);
     read_out(ch, m, u, u->len);
-    FM_STAT(count_received(ch, m, source, (MPI_Count)u->len));
+    FM_STAT(fm_counting_recvd(ch, m, source, (MPI_Count)u->len));
     if (out_status) {
         *out_status =
             (struct fm_status){.source = source, .tag = u->u.key.tag, .n_bytes = (MPI_Count)u->len};
@@ -362,13 +371,79 @@ int fm_recv_wait(struct fm_request *r, struct fm_status *out_status)
     }
 }
 
+/* By a request from the pool, which has met `u` already where that is not NULL. */
+static int recv_pooled(struct fm_channel *ch, const struct fm_msg *m, struct fm_unexp *u,
+                       struct fm_status *out_status)
+{
+    struct fm_recv_req *r = new_request(m);
+    int rc;
+
+    if (FM_UNLIKELY(!r)) {
+        return -FM_E_NOMEM;
+    }
+    fm_object_ref(&r->req); /* the engine's; the first is the handle's */
+    rc = u ? fm_recv_unexpected(ch, r, u) : start(ch, r);
+    if (FM_UNLIKELY(rc != 0)) {
+        fm_request_unref(&r->req);
+        fm_request_unref(&r->req);
+        return rc;
+    }
+    return fm_recv_wait(&r->req, out_status);
+}
+
+/*
+ * The receive of a thread that waits for it needs no request of its own: there is one for all of
+ * them, which nobody but the engine sees and which outlives every call. The references are its
+ * own, the one of the wait, and the engine's.
+ */
+int fm_recv_blocking_create(struct fm_channel *ch)
+{
+    struct fm_recv_req *r = aligned_alloc(FM_CACHE_LINE, FM_REQUEST_LEN);
+
+    if (!r) {
+        return fm_fail(-FM_E_NOMEM, "no memory for a receive");
+    }
+    memset(r, 0, FM_REQUEST_LEN);
+    r->req.head.kind = FM_KIND_REQUEST;
+    r->req.ops = &recv_ops;
+    r->req.is_active = true;
+    ch->blocking = ch->blocking_memory = r;
+    return 0;
+}
+
+FM_INLINE void begin_blocking(struct fm_recv_req *r, const struct fm_msg *m)
+{
+    fill(r, m);
+    r->req.head.refs = 3;
+    r->req.is_done = false;
+    r->req.status.error = MPI_SUCCESS;
+    r->req.comm = m->comm;
+}
+
+/* It did not end well. Where it did not end at all, the engine may still know it: leave it so. */
+FM_COLD static int end_blocking(struct fm_channel *ch, struct fm_recv_req *r,
+                                struct fm_status *out_status)
+{
+    int rc;
+
+    fm_object_ref(r->req.comm);
+    fm_object_ref(r->msg.dtype);
+    rc = fm_recv_wait(&r->req, out_status);
+    if (r->req.is_done) {
+        fm_comm_unref(r->req.comm);
+        fm_dtype_unref(r->msg.dtype);
+        free(r->req.why);
+        r->req.why = NULL;
+        ch->blocking = r;
+    }
+    return rc;
+}
+
 int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
 {
     struct fm_channel *ch = m->comm->ch;
-    struct fm_match_key key = key_of(m);
+    struct fm_recv_req *r = ch->blocking;
     struct fm_unexpected *x;
-    struct fm_unexp *u = NULL;
-    struct fm_recv_req *r;
     int rc;
 
     if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
@@ -377,34 +452,32 @@ int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
         }
         return 0;
     }
-    x = fm_match_receive(ch->match, &key);
-    if (x) {
-        u = fm_container_of(x, struct fm_unexp, u);
-        fm_unexp_taken(ch, u);
-        if (recv_early(ch, m, u, out_status)) {
-            return 0;
-        }
+    if (FM_UNLIKELY(!r || ch->lock->is_on || is_lost(ch, m))) {
+        return recv_pooled(ch, m, NULL, out_status);
     }
-    r = fm_recv_req_new(m);
-    if (FM_UNLIKELY(!r)) {
-        return -FM_E_NOMEM;
-    }
-    fm_object_ref(&r->req);
-    rc = u ? fm_recv_unexpected(ch, r, u) : post(ch, r, &key);
+    r->posted.key = key_of(m);
+    rc = fm_match_take_or_post(ch->match, &r->posted, &x);
     if (FM_UNLIKELY(rc != 0)) {
-        fm_request_unref(&r->req);
-        fm_request_unref(&r->req);
         return rc;
     }
+    if (x) {
+        struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
+
+        fm_unexp_taken(ch, u);
+        return recv_early(ch, m, u, out_status) ? 0 : recv_pooled(ch, m, u, out_status);
+    }
+    ch->blocking = NULL;
+    begin_blocking(r, m);
+    note_posted(ch, r);
     rc = fm_wait_done(ch, &r->req);
     if (FM_LIKELY(rc == 0 && r->req.status.error == MPI_SUCCESS)) {
         if (out_status) {
             *out_status = r->req.status;
         }
-        fm_request_unref(&r->req);
+        ch->blocking = r;
         return 0;
     }
-    return fm_recv_wait(&r->req, out_status);
+    return end_blocking(ch, r, out_status);
 }
 
 FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_req)
@@ -441,12 +514,12 @@ int fm_irecv(const struct fm_msg *m, struct fm_request **out_req)
     if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
         return null_request(m, out_req);
     }
-    r = fm_recv_req_new(m);
+    r = new_request(m);
     if (FM_UNLIKELY(!r)) {
         return -FM_E_NOMEM;
     }
     fm_object_ref(&r->req); /* the engine's; the first is the handle's */
-    rc = fm_recv_start(r);
+    rc = start(m->comm->ch, r);
     if (FM_UNLIKELY(rc != 0)) {
         fm_request_unref(&r->req);
         fm_request_unref(&r->req);

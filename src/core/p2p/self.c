@@ -89,7 +89,7 @@ int fm_self_send(struct fm_channel *ch, struct fm_send_req *s)
     if (p) {
         struct fm_recv_req *r = fm_container_of(p, struct fm_recv_req, posted);
 
-        FM_STAT(fm_recv_count_posted(r, -1));
+        FM_STAT(fm_counting_posted(&r->msg, -1));
         hand_over(ch, r, s);
         return 0;
     }

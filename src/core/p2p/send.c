@@ -8,23 +8,6 @@
 #include "core/p2p/bsend.h"
 #include "core/p2p/engine.h"
 
-/* ---- counting ---- */
-
-void fm_send_count(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len)
-{
-#if FM_STATS
-    struct fm_comm *comm = m->comm;
-
-    ch->words->sizes_sent[fm_hist_bin((uint64_t)len)]++;
-    if (m->space == FM_SPACE_USER) {
-        comm->words->n_sent++;
-        comm->words->n_sent_bytes += (uint64_t)len;
-        comm->peer_words[m->peer]++;
-        comm->peer_words[comm->n_remote + m->peer] += (uint64_t)len;
-    }
-#endif
-}
-
 /* ---- the short way ---- */
 
 FM_INLINE bool is_short(const struct fm_peer *peer, const struct fm_msg *m, uint64_t len)
@@ -49,12 +32,8 @@ FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, const stru
     }
     peer->told = peer->freed;
     peer->charged += fm_unexp_blocks(len);
-    FM_STAT(ch->words->n_short_sent++);
-    FM_STAT(ch->words->short_sent_bytes += len);
-    FM_STAT(ch->words->n_eager_sent++);
-    FM_STAT(ch->words->eager_sent_bytes += len);
-    FM_STAT(ch->words->reasons[FM_REASON_SHORT]++);
-    FM_STAT(fm_send_count(ch, m, (MPI_Count)len));
+    FM_STAT(fm_tally_add(&ch->words->short_sent, len));
+    FM_STAT(fm_counting_sent(ch, m, (MPI_Count)len));
     if (FM_UNLIKELY(ch->words->on_eager)) {
         fm_p2p_emit(ch, FM_EV_EAGER, peer->proc, fm_msg_context(m), m->tag, len);
     }
@@ -283,14 +262,14 @@ int fm_send_start(struct fm_send_req *s)
         return start_buffered(s);
     }
     if (proc == ch->self) {
-        FM_STAT(fm_send_count(ch, &s->msg, s->len));
+        FM_STAT(fm_counting_sent(ch, &s->msg, s->len));
         return fm_self_send(ch, s);
     }
     rc = fm_peer_resolve(ch, proc, &s->peer);
     if (rc != 0) {
         return rc;
     }
-    FM_STAT(fm_send_count(ch, &s->msg, s->len));
+    FM_STAT(fm_counting_sent(ch, &s->msg, s->len));
     ch->n_sending++;
     rc = s->peer->is_open ? try_start(ch, s) : FM_AGAIN;
     if (rc != 0) {
@@ -400,7 +379,7 @@ FM_COLD static int lost_request(struct fm_channel *ch, const struct fm_msg *m, M
     }
     fm_object_ref(&s->req);
     s->peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
-    FM_STAT(fm_send_count(ch, m, len));
+    FM_STAT(fm_counting_sent(ch, m, len));
     ch->n_sending++;
     not_started(ch, s, rc);
     *out_req = &s->req;

@@ -56,7 +56,8 @@ START_TEST(a_flood_is_bounded)
         ck_assert_uint_eq(net.ch[1]->peers[0].has_stalled, true);
         ck_assert_uint_gt(from->n_rts_stalls, 0);
         ck_assert_uint_gt(from->reasons[FM_REASON_NO_CREDIT], 0);
-        ck_assert_uint_eq(net.comm[1]->words->umq_len, from->n_eager_sent + from->rts_waiting.now);
+        ck_assert_uint_eq(net.comm[1]->words->umq_len,
+                          from->short_sent.n + from->n_request_sent + from->rts_waiting.now);
         receive_in_order(MANY);
         ck_assert_uint_gt(from->n_credits_recvd, 0);
         net_stop();
@@ -145,7 +146,7 @@ START_TEST(limits_hold_from_the_next_message_on)
     start(0, 100);
     net.comm[0]->words->eager_limit = 500 + 1;
     ck_assert_int_eq(net_end(net_isend(0, data, 500, 1, 0, FM_SEND_STANDARD), NULL), 0);
-    ck_assert_uint_eq(net.ch[0]->words->n_eager_sent, 1);
+    ck_assert_uint_eq(net.ch[0]->words->n_request_sent, 1);
     sends[0] = net_isend(0, data, 501, 1, 1, FM_SEND_STANDARD);
     ck_assert_uint_eq(net.ch[0]->words->reasons[FM_REASON_COMM], 1);
     net.comm[0]->words->eager_limit = 0;

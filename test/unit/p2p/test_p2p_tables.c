@@ -129,10 +129,10 @@ START_TEST(counters_are_true)
         ck_assert_int_eq(net_end(r, NULL), 0);
         ck_assert_int_eq(net_end(s, NULL), 0);
     }
-    ck_assert_uint_eq(from->n_eager_sent, N_EACH);
-    ck_assert_uint_eq(from->eager_sent_bytes, N_EACH * SMALL);
-    ck_assert_uint_eq(to->n_eager_recvd, N_EACH);
-    ck_assert_uint_eq(to->eager_recvd_bytes, N_EACH * SMALL);
+    ck_assert_uint_eq(from->short_sent.n + from->n_request_sent, N_EACH);
+    ck_assert_uint_eq(from->short_sent.len + from->request_sent_bytes, N_EACH * SMALL);
+    ck_assert_uint_eq(to->eager_recvd.n, N_EACH);
+    ck_assert_uint_eq(to->eager_recvd.len, N_EACH * SMALL);
     ck_assert_uint_eq(to->n_copied_recvd, N_EACH);
     ck_assert_uint_eq(from->n_rndv_sent, N_EACH);
     ck_assert_uint_eq(from->rndv_sent_bytes, N_EACH * LARGE);
@@ -147,10 +147,10 @@ START_TEST(counters_are_true)
     ck_assert_uint_eq(from->sizes_sent[fm_hist_bin(SMALL)], N_EACH);
     ck_assert_uint_eq(to->sizes_recvd[fm_hist_bin(LARGE)], N_EACH);
     ck_assert_uint_eq(from->reasons[FM_REASON_LONG], N_EACH);
-    ck_assert_uint_eq(net.comm[0]->words->n_sent, 2 * N_EACH);
+    ck_assert_uint_eq(net.comm[0]->words->sent.n, 2 * N_EACH);
     ck_assert_uint_eq(net.comm[0]->peer_words[1], 2 * N_EACH);
     ck_assert_uint_eq(net.comm[0]->peer_words[2 + 1], N_EACH * (SMALL + LARGE));
-    ck_assert_uint_eq(net.comm[1]->words->n_recvd_bytes, N_EACH * (SMALL + LARGE));
+    ck_assert_uint_eq(net.comm[1]->words->recvd.len, N_EACH * (SMALL + LARGE));
     ck_assert_uint_eq(net.comm[1]->peer_words[4 + 0], 2 * N_EACH);
     ck_assert_uint_eq(net.comm[1]->peer_words[6 + 0], N_EACH * (SMALL + LARGE));
     net_stop();
