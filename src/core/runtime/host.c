@@ -109,6 +109,11 @@ static void *host_object(enum fathom_bind bind, const void *obj_handle)
     }
 }
 
+static bool host_info_is_valid(const void *info)
+{
+    return fm_info_get(*(void *const *)info) != NULL;
+}
+
 static bool host_info_get(const void *info, const char *key, char *value, int len)
 {
     const struct fm_info *i = fm_info_get(*(void *const *)info);
@@ -161,6 +166,7 @@ const struct fathom_host fm_host = {
     .lock = host_lock,
     .unlock = host_unlock,
     .object = host_object,
+    .info_is_valid = host_info_is_valid,
     .info_get = host_info_get,
     .info_create = host_info_create,
     .is_before_init = host_is_before_init,
