@@ -4,7 +4,8 @@
  * sanitizer, and only codes that the chapter lists for the function. A handle is, by chance, a live
  * one, an ended one, one of another kind, a small constant, or any 64 bits. Buffers are real or
  * NULL, for a buffer cannot be checked. Messages and communicators come and go meanwhile, with the
- * control variables at whatever values they were given.
+ * control variables at whatever values they were given. All 51 functions are called, also inside of
+ * event, dropped and free callbacks, which free, register and end the tool as they like.
  *
  * usage: fuzz [CALLS [SEED]]
  */
@@ -21,6 +22,9 @@ static uint64_t kept[N_KINDS][N_KEPT];
 /* The place of the session of a pvar handle among the sessions that are kept. */
 static int session_of[N_KEPT];
 static int n_good; /* calls that did something */
+static int depth;  /* callbacks that this is in */
+static long n_inside, n_freed;
+static int n_tools;
 static uint64_t state;
 
 static uint64_t any(void)
@@ -76,44 +80,32 @@ static int any_safety(void)
     return levels[below(6)];
 }
 
-static void nothing(MPI_T_event_instance in, MPI_T_event_registration reg, MPI_T_cb_safety level,
-                    void *user_data)
+/* What must be accessible in every callback (15.3.8.2). */
+static int is_always_accessible(const char *call)
 {
-    char data[64 + 8 * 16];
+    static const char *const calls[] = {
+        "event_copy", "event_get_source", "event_read",          "event_get_timestamp",
+        "pvar_read",  "pvar_readreset",   "pvar_reset",          "pvar_start",
+        "pvar_stop",  "pvar_write",       "source_get_timestamp"};
+    size_t i;
 
-    (void)level;
-    (void)user_data;
-    keep(AN_INSTANCE, in);
-    MPI_T_event_read(in, any_index(3), below(4) ? data : NULL);
-    MPI_T_event_copy(below(4) ? in : (MPI_T_event_instance)any_handle(AN_INSTANCE), data);
-    if (below(16) == 0) {
-        MPI_T_event_handle_free(reg, NULL, NULL);
+    for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (strcmp(calls[i], call) == 0) {
+            return 1;
+        }
     }
+    return 0;
 }
 
-static void freed(MPI_T_event_registration reg, MPI_T_cb_safety level, void *user_data)
-{
-    (void)reg;
-    (void)level;
-    (void)user_data;
-}
-
-static void dropped(MPI_Count n, MPI_T_event_registration reg, int source, MPI_T_cb_safety level,
-                    void *user_data)
-{
-    (void)reg;
-    (void)source;
-    (void)level;
-    (void)user_data;
-    CHECK(n > 0);
-}
-
-/* The code is MPI_SUCCESS, MPI_T_ERR_NOT_INITIALIZED, MPI_T_ERR_INVALID or of these (0 ends). */
+/* The code is MPI_SUCCESS, MPI_T_ERR_NOT_INITIALIZED, MPI_T_ERR_INVALID or of these (0 ends), in
+   callbacks also MPI_T_ERR_NOT_ACCESSIBLE. */
 static void gives(int code, const char *call, ...)
 {
     va_list ap;
     int allowed,
         ok = code == MPI_SUCCESS || code == MPI_T_ERR_NOT_INITIALIZED || code == MPI_T_ERR_INVALID;
+
+    ok = ok || (code == MPI_T_ERR_NOT_ACCESSIBLE && depth > 0 && !is_always_accessible(call));
 
     n_good += code == MPI_SUCCESS;
     va_start(ap, call);
@@ -217,12 +209,18 @@ static MPI_Comm a_comm(void)
     }
 }
 
-/* Infos that calls gave out are the caller's (also when MPI is not initialized). */
+/* Infos that calls gave out are the caller's (also when MPI is not initialized). In a callback, MPI
+   may not be called to free them: none is asked for there. */
 static void give_back(MPI_Info info)
 {
     if (info != MPI_INFO_NULL) {
         OK(MPI_Info_free(&info));
     }
+}
+
+static int wants_info(void)
+{
+    return depth == 0 && below(2);
 }
 
 static void call_list(void)
@@ -234,7 +232,7 @@ static void call_list(void)
     MPI_Count count;
     MPI_Info info = MPI_INFO_NULL;
 
-    switch (below(22)) {
+    switch (below(23)) {
     case 0:
         gives(MPI_T_enum_get_info(any_handle(AN_ENUM), an_int(), a_text(), a_len()),
               "enum_get_info", HANDLE, 0);
@@ -313,7 +311,7 @@ static void call_list(void)
     case 18:
         gives(MPI_T_source_get_info(any_index(2), a_text(), a_len(), NULL, NULL,
                                     below(2) ? &order : NULL, below(2) ? &count : NULL, NULL,
-                                    below(2) ? &info : NULL),
+                                    wants_info() ? &info : NULL),
               "source_get_info", INDEX, 0);
         give_back(info);
         break;
@@ -326,10 +324,14 @@ static void call_list(void)
         len = len > 4 ? 4 : len;
         gives(MPI_T_event_get_info(any_index(n_events), a_text(), NULL, an_int(),
                                    below(2) ? types : NULL, below(2) ? at : NULL,
-                                   below(4) ? &len : NULL, below(2) ? &e : NULL, NULL, NULL, NULL,
-                                   an_int()),
+                                   below(4) ? &len : NULL, below(2) ? &e : NULL,
+                                   wants_info() ? &info : NULL, NULL, NULL, an_int()),
               "event_get_info", INDEX, 0);
+        give_back(info);
         keep(AN_ENUM, e);
+        break;
+    case 21:
+        gives(MPI_T_event_get_num(an_int()), "event_get_num", 0);
         break;
     default:
         gives(MPI_T_event_get_index(a_name(), an_int()), "event_get_index", NAME, 0);
@@ -429,6 +431,47 @@ static void call_pvar(void)
     }
 }
 
+static void inside(void);
+
+static void on_event(MPI_T_event_instance in, MPI_T_event_registration reg, MPI_T_cb_safety level,
+                     void *user_data)
+{
+    char data[64 + 8 * 16];
+
+    (void)level;
+    (void)user_data;
+    keep(AN_INSTANCE, in);
+    MPI_T_event_read(in, any_index(3), below(4) ? data : NULL);
+    MPI_T_event_copy(below(4) ? in : (MPI_T_event_instance)any_handle(AN_INSTANCE), data);
+    if (below(16) == 0) {
+        MPI_T_event_handle_free(reg, NULL, NULL);
+    }
+    inside();
+}
+
+static void on_free(MPI_T_event_registration reg, MPI_T_cb_safety level, void *user_data)
+{
+    (void)level;
+    (void)user_data;
+    n_freed++;
+    /* It is over with this one. */
+    gives(MPI_T_event_set_dropped_handler(reg, NULL), "set_dropped_handler", HANDLE, 0);
+    inside();
+}
+
+static void on_dropped(MPI_Count n, MPI_T_event_registration reg, int source, MPI_T_cb_safety level,
+                       void *user_data)
+{
+    (void)source;
+    (void)level;
+    (void)user_data;
+    CHECK(n > 0);
+    if (below(4) == 0) {
+        MPI_T_event_handle_free(reg, NULL, below(2) ? on_free : NULL);
+    }
+    inside();
+}
+
 static void call_event(void)
 {
     MPI_Comm comm = a_comm();
@@ -451,28 +494,28 @@ static void call_event(void)
         gives(MPI_T_event_handle_set_info(r, info), "event_handle_set_info", HANDLE, 0);
         break;
     case 4:
-        gives(MPI_T_event_handle_get_info(r, below(2) ? &used : NULL), "event_handle_get_info",
+        gives(MPI_T_event_handle_get_info(r, wants_info() ? &used : NULL), "event_handle_get_info",
               HANDLE, 0);
         break;
     case 5:
     case 6:
-        gives(MPI_T_event_register_callback(r, level, info, NULL, below(4) ? nothing : NULL),
+        gives(MPI_T_event_register_callback(r, level, info, NULL, below(4) ? on_event : NULL),
               "event_register_callback", HANDLE, 0);
         break;
     case 7:
         gives(MPI_T_event_callback_set_info(r, level, info), "event_callback_set_info", HANDLE, 0);
         break;
     case 8:
-        gives(MPI_T_event_callback_get_info(r, level, below(2) ? &used : NULL),
+        gives(MPI_T_event_callback_get_info(r, level, wants_info() ? &used : NULL),
               "event_callback_get_info", HANDLE, 0);
         break;
     case 9:
-        gives(MPI_T_event_handle_free(r, NULL, below(2) ? freed : NULL), "event_handle_free",
+        gives(MPI_T_event_handle_free(r, NULL, below(2) ? on_free : NULL), "event_handle_free",
               HANDLE, 0);
         break;
     case 10:
-        gives(MPI_T_event_set_dropped_handler(r, below(2) ? dropped : NULL), "set_dropped_handler",
-              HANDLE, 0);
+        gives(MPI_T_event_set_dropped_handler(r, below(2) ? on_dropped : NULL),
+              "set_dropped_handler", HANDLE, 0);
         break;
     case 11:
         gives(MPI_T_event_read(any_handle(AN_INSTANCE), any_index(3), a_buf()), "event_read",
@@ -494,12 +537,15 @@ static void call_event(void)
 static void program_acts(void)
 {
     static char out[100000], in[100000];
-    int n = below(4), size = 1 << below(17), flag;
+    int n = below(4), size = 1 << below(17), flag, code;
 
     switch (below(4)) {
     case 0:
         if (copies[n] == MPI_COMM_NULL) {
-            OK(MPI_Comm_dup(MPI_COMM_SELF, &copies[n]));
+            code = MPI_Comm_dup(MPI_COMM_SELF, &copies[n]);
+            /* The control variables may allow no more. */
+            CHECK(code == MPI_SUCCESS || MPI_Error_class(code, &flag) || flag == MPI_ERR_NO_MEM);
+            copies[n] = code == MPI_SUCCESS ? copies[n] : MPI_COMM_NULL;
         } else {
             gone = copies[n];
             OK(MPI_Comm_free(&copies[n]));
@@ -517,9 +563,21 @@ static void program_acts(void)
     }
 }
 
-static void any_call(void)
+/* Tools come and go; now and then the last one goes and all handles with it. */
+static void tool_acts(void)
 {
-    switch (below(8)) {
+    int provided;
+
+    if (below(n_tools == 0 ? 50 : 5000) == 0 && n_tools < 4) {
+        n_tools += MPI_T_init_thread(below(2) ? MPI_THREAD_SINGLE : below(5000), &provided) == 0;
+    } else if (below(5000) == 0) {
+        n_tools -= MPI_T_finalize() == 0;
+    }
+}
+
+static void tool_calls(void)
+{
+    switch (below(7)) {
     case 0:
         call_list();
         break;
@@ -531,13 +589,33 @@ static void any_call(void)
     case 4:
         call_pvar();
         break;
-    case 5:
-    case 6:
-        call_event();
-        break;
     default:
-        program_acts();
+        call_event();
     }
+}
+
+/* What a callback does: MPI_T alone is allowed in all of them. */
+static void inside(void)
+{
+    int n = depth < 3 && below(2) ? below(6) : 0;
+
+    depth++;
+    while (n-- > 0) {
+        tool_calls();
+        tool_acts();
+        n_inside++;
+    }
+    depth--;
+}
+
+static void any_call(void)
+{
+    if (below(8) == 0) {
+        program_acts();
+    } else {
+        tool_calls();
+    }
+    tool_acts();
 }
 
 static void count_all(void)
@@ -551,23 +629,19 @@ static void count_all(void)
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 1000000, i;
-    int provided, n_tools = 1;
+    int provided;
 
     state = argc > 2 ? strtoull(argv[2], NULL, 0) : UINT64_C(0x9e3779b97f4a7c15);
     OK(MPI_Init(&argc, &argv));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+    n_tools = 1;
     count_all();
     for (i = 0; i < n; i++) {
         any_call();
-        /* Tools come and go; now and then the last one goes and all handles with it. */
-        if (below(n_tools == 0 ? 50 : 5000) == 0 && n_tools < 4) {
-            n_tools +=
-                MPI_T_init_thread(below(2) ? MPI_THREAD_SINGLE : below(5000), &provided) == 0;
-        } else if (below(5000) == 0) {
-            n_tools -= MPI_T_finalize() == 0;
-        }
     }
     CHECK(n_good > n / 6); /* else this would be a test of refusals alone */
+    CHECK(n_inside > n / 100 && n_freed > 0);
     while (MPI_T_finalize() == MPI_SUCCESS) {
     }
     for (i = 0; i < 4; i++) {
