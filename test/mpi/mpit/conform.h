@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two conformance programs of MPI-5.0 chapter 15.3 share. They include nothing but
+ * What the conformance programs of MPI-5.0 chapter 15 share. They include nothing but
  * mpi.h and find variables by listing them (all but MPI_T_UMQ_LENGTH, which the standard's own
  * example names). For each failed check they say its section and number, and which variable it
  * was about.
@@ -62,7 +62,7 @@ static inline size_t type_len(MPI_Datatype type)
     if (type == MPI_CHAR) {
         return 1;
     }
-    if (type == MPI_INT || type == MPI_UNSIGNED) {
+    if (type == MPI_INT || type == MPI_UNSIGNED || type == MPI_INT32_T || type == MPI_UINT32_T) {
         return sizeof(int);
     }
     return type == MPI_UNSIGNED_LONG ? sizeof(long) : sizeof(long long);
@@ -86,7 +86,9 @@ static inline int object_for(int bind, void **out_object)
 static inline int is_allowed_type(MPI_Datatype t)
 {
     return t == MPI_INT || t == MPI_UNSIGNED || t == MPI_UNSIGNED_LONG ||
-           t == MPI_UNSIGNED_LONG_LONG || t == MPI_COUNT || t == MPI_CHAR || t == MPI_DOUBLE;
+           t == MPI_UNSIGNED_LONG_LONG || t == MPI_INT32_T || t == MPI_INT64_T ||
+           t == MPI_UINT32_T || t == MPI_UINT64_T || t == MPI_COUNT || t == MPI_CHAR ||
+           t == MPI_DOUBLE;
 }
 
 static inline int is_verbosity(int v)
@@ -116,6 +118,27 @@ static inline int has_value(MPI_T_enum e, int value)
     return 0;
 }
 
+/* 15.3.5: the name of an enumeration is that of no other one. */
+#define MAX_ENUMS 256
+
+static MPI_T_enum seen_enums[MAX_ENUMS];
+static char enum_names[MAX_ENUMS][64];
+static int n_enums; /* set to 0 when handles may have changed */
+
+static inline void test_enum_name(MPI_T_enum e, const char *enum_name)
+{
+    int i, is_new = 1;
+
+    for (i = 0; i < n_enums; i++) {
+        is_new = is_new && seen_enums[i] != e;
+        CHECK((seen_enums[i] == e) == (strncmp(enum_names[i], enum_name, 63) == 0));
+    }
+    if (is_new && n_enums < MAX_ENUMS) {
+        seen_enums[n_enums] = e;
+        snprintf(enum_names[n_enums++], sizeof(enum_names[0]), "%.63s", enum_name);
+    }
+}
+
 static inline void test_enum(MPI_T_enum e)
 {
     char item[MAX_NAME], again[MAX_NAME];
@@ -128,6 +151,7 @@ static inline void test_enum(MPI_T_enum e)
     len = MAX_NAME;
     OK(MPI_T_enum_get_info(e, NULL, item, &len));
     CHECK((int)strlen(item) + 1 == len);
+    test_enum_name(e, item);
     OK(MPI_T_enum_get_info(e, NULL, NULL, NULL));
     for (i = 0; i < n; i++) {
         len = MAX_NAME;

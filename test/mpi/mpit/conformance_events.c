@@ -56,7 +56,7 @@ static void test_sources(void)
     GIVES(MPI_T_source_get_timestamp(-1, &now), MPI_T_ERR_INVALID_INDEX);
 }
 
-/* ---- 15.3.8.2: event types ---- */
+/* ---- 15.3.8.3: event types ---- */
 
 struct event {
     int index, bind, n_items;
@@ -119,11 +119,11 @@ static void get_event(int i, struct event *ev)
     }
     if (ev->e != MPI_T_ENUM_NULL) {
         test_enum(ev->e);
-        section = "15.3.8.2";
+        section = "15.3.8.3";
     }
 }
 
-/* ---- 15.3.8.3: registrations and callbacks ---- */
+/* ---- 15.3.8.4: registrations and callbacks ---- */
 
 static int n_called, n_freed, freed_level, first_source;
 static MPI_Count last_time;
@@ -217,7 +217,7 @@ static void test_event_handle(struct event *ev, void *object)
     MPI_Info info = MPI_INFO_NULL;
     int i;
 
-    section = "15.3.8.3";
+    section = "15.3.8.4";
     n_called = n_freed = 0;
     current = ev;
     if (!OK(MPI_T_event_handle_alloc(ev->index, object, MPI_INFO_NULL, &r))) {
@@ -322,7 +322,7 @@ static void test_events(void)
 
     MPI_T_event_get_num(&n);
     for (i = 0; i < n; i++) {
-        section = "15.3.8.2";
+        section = "15.3.8.3";
         get_event(i, &ev);
         if (ev.n_items < MAX_ITEMS) {
             test_event_items(&ev);
@@ -483,6 +483,7 @@ static void test_all(void)
 
     section = "15.3.4";
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    n_enums = 0;
     test_sources();
     test_events();
     test_categories();

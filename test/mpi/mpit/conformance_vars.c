@@ -700,6 +700,7 @@ static void test_all(void)
     test_init();
     section = "15.3.4";
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    n_enums = 0;
     test_strings();
     test_cvars();
     test_pvars();
