@@ -20,7 +20,7 @@
  *
  * Rules of the words
  * - Every word is a uint64_t (a double is stored by its bits), naturally aligned, written by one
- *   thread at a time, always counting.
+ *   thread at a time, always counting (unless its row has an `on_at`).
  * - A level with watermarks is a struct fathom_level, moved only with fathom_level_set/add.
  * - An event costs one test of its `on` word until a tool registers for it.
  * - A control variable's value lies in its word too; the host copies it where it steers, from the
@@ -210,6 +210,9 @@ struct fathom_pvar {
        that the host has written once need not be written again for the sake of a total. */
     const struct fathom_term *terms;
     int n_terms;
+    size_t on_at; /* bound to nothing: byte offset of a word that counts the started handles of the
+                     rows that name it, for what the host counts only while somebody wants it; 0:
+                     it always counts */
     /* Computed variables only (percentages): must be async-signal-safe. NULL: the words. Seen
        through MPI_T only, not in the page. */
     uint64_t (*compute)(const void *block, const void *object_block);

@@ -183,6 +183,10 @@ static const char *check_pvar(const struct fathom_table *t, const struct fathom_
     if (r->compute) {
         return n == 1 ? NULL : "is a computed array";
     }
+    if (r->on_at && (r->bind > FATHOM_BIND_NONE ||
+                     check_bind(t, FATHOM_BIND_NONE, r->on_at, sizeof(uint64_t)))) {
+        return "has its handles counted where that cannot be";
+    }
     return check_bind(t, r->bind, r->at, len) ? check_bind(t, r->bind, r->at, len)
                                               : check_enum(r->items);
 }

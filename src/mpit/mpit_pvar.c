@@ -205,6 +205,15 @@ static uint64_t starting_value(struct fm_pvar_handle *h, const uint64_t *words, 
     return h->level ? __atomic_load_n(&h->level->now, __ATOMIC_RELAXED) : word_of(h, words, i);
 }
 
+/* One more or one less who wants the variable to be counted; any thread, any signal handler. */
+static void want(const struct fm_pvar_handle *h, uint64_t by)
+{
+    if (h->var->row->on_at) {
+        __atomic_fetch_add((uint64_t *)(void *)(h->var->table->block + h->var->row->on_at), by,
+                           __ATOMIC_RELAXED);
+    }
+}
+
 static void start_one(struct fm_pvar_handle *h, const uint64_t *words)
 {
     struct change c = change_begin(h);
@@ -233,6 +242,7 @@ static void start_one(struct fm_pvar_handle *h, const uint64_t *words)
             atomic_store_explicit(&copy_of(h, c.copy)[i], v, memory_order_relaxed);
         }
     } while (!change_end(h, &c, CTL_RUNNING));
+    want(h, 1);
 }
 
 static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
@@ -252,6 +262,7 @@ static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
                                   memory_order_relaxed);
         }
     } while (!change_end(h, &c, 0));
+    want(h, (uint64_t)-1);
 }
 
 /* A running watermark: the mark is what changes. The extreme of all marks that were taken away in
@@ -332,6 +343,9 @@ static void handle_end(struct fm_pvar_handle *h)
     struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
 
     fm_slots_hide(h);
+    if (is_running(atomic_load_explicit(&h->ctl, memory_order_relaxed))) {
+        want(h, (uint64_t)-1);
+    }
     if (f) {
         fm_level_unfollow(h->level, f);
     }

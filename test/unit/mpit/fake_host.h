@@ -25,6 +25,7 @@ struct fake_words {
     uint64_t counts[3];
     struct fathom_level depth, other;
     uint64_t on_plain, on_bound, on_empty;
+    uint64_t asked[2], n_asking; /* counted while somebody asks */
 };
 
 struct fake_comm_words {

@@ -212,6 +212,8 @@ static const struct fathom_pvar taken[] = {
 static const struct fathom_pvar no_enum[] = {{.name = "bad_e", .desc = "x", .klass = FATHOM_STATE}};
 static const struct fathom_pvar twice[] = {{.name = "bad_f", .desc = "x", .klass = FATHOM_COUNTER},
                                            {.name = "bad_f", .desc = "x", .klass = FATHOM_COUNTER}};
+static const struct fathom_pvar on_outside[] = {
+    {.name = "bad_j", .desc = "x", .klass = FATHOM_TIMER, .on_at = 8}};
 static const struct fathom_cvar bad_default[] = {{.name = "bad_g",
                                                   .desc = "x",
                                                   .type = FATHOM_INT,
@@ -233,13 +235,14 @@ static const struct fathom_table bad_tables[] = {
     {.room = "bad", .block_len = 8, .pvars = taken, .n_pvars = 1},
     {.room = "bad", .block_len = 8, .pvars = no_enum, .n_pvars = 1},
     {.room = "bad", .block_len = 8, .pvars = twice, .n_pvars = 2},
+    {.room = "bad", .block_len = 8, .pvars = on_outside, .n_pvars = 1},
     {.room = "bad", .block_len = 8, .cvars = bad_default, .n_cvars = 1},
     {.room = "bad", .block_len = 8, .cvars = suffix, .n_cvars = 1},
     {.room = "bad", .block_len = 64 << 20, .pvars = twice, .n_pvars = 1},
     {.room = "bad", .block_len = 8, .pvars = far_sum, .n_pvars = 1},
     {.room = "bad", .block_len = 8, .pvars = mark_sum, .n_pvars = 1},
 };
-#define N_BAD 12
+#define N_BAD 13
 static const struct fathom_table *more[N_BAD + 1];
 
 START_TEST(faulty_tables_are_refused)
@@ -254,6 +257,7 @@ START_TEST(faulty_tables_are_refused)
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_d has no class, or a type"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "fake_done has a name that is taken"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_g has a default out of its bounds"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_j has its handles counted where"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "fake_bound_comm has a name that is taken"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_h lies outside of its block"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_i is a sum of what cannot be added"));

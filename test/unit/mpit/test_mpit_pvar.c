@@ -476,7 +476,7 @@ START_TEST(scalars_come_first_and_classes_share_names)
         ck_assert_int_ne(readonly, atomic);
         OK(MPI_T_pvar_handle_alloc(s, i, &c, &h, &count));
         place = strcmp(name, "fake_counts") == 0 || strcmp(name, "fake_sent") == 0 ||
-                        strcmp(name, "fake_got") == 0
+                        strcmp(name, "fake_got") == 0 || strcmp(name, "fake_asked_both") == 0
                     ? 2
                     : bind != MPI_T_BIND_NO_OBJECT;
         ck_assert_int_ge(place, last);
@@ -489,6 +489,50 @@ START_TEST(scalars_come_first_and_classes_share_names)
     GIVES(MPI_T_pvar_get_index("fake_done", MPI_T_PVAR_CLASS_COUNTER, NULL), MPI_T_ERR_INVALID);
     fake_comm_free(0);
     OK(MPI_T_pvar_session_free(&s));
+}
+END_TEST
+
+/* The host sees how many handles are started, however they were and however they end. */
+START_TEST(started_handles_are_counted)
+{
+    MPI_T_pvar_session s = session_open(), t = session_open();
+    MPI_T_pvar_handle a = pvar_open(s, "fake_asked", MPI_T_PVAR_CLASS_TIMER);
+    MPI_T_pvar_handle b = pvar_open(s, "fake_asked_both", MPI_T_PVAR_CLASS_TIMER);
+    MPI_T_pvar_handle c = pvar_open(t, "fake_asked", MPI_T_PVAR_CLASS_TIMER);
+    MPI_T_pvar_handle other = pvar_open(t, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
+    unsigned long long both[2];
+    int provided;
+
+    ck_assert_uint_eq(fake->n_asking, 0);
+    OK(MPI_T_pvar_start(s, a));
+    OK(MPI_T_pvar_start(s, a)); /* it is started already */
+    ck_assert_uint_eq(fake->n_asking, 1);
+    OK(MPI_T_pvar_start(t, MPI_T_PVAR_ALL_HANDLES));
+    ck_assert_uint_eq(fake->n_asking, 2);
+    OK(MPI_T_pvar_start(s, b));
+    ck_assert_uint_eq(fake->n_asking, 3);
+    fake->asked[0] += 5;
+    fake->asked[1] += 7;
+    ck_assert_uint_eq(pvar_u64(s, a), 5);
+    OK(MPI_T_pvar_reset(s, a));
+    OK(MPI_T_pvar_readreset(s, b, both));
+    ck_assert_uint_eq(both[1], 7);
+    ck_assert_uint_eq(fake->n_asking, 3);
+    OK(MPI_T_pvar_stop(s, a));
+    OK(MPI_T_pvar_stop(s, a));
+    ck_assert_uint_eq(fake->n_asking, 2);
+    OK(MPI_T_pvar_handle_free(s, &a)); /* a stopped one */
+    OK(MPI_T_pvar_handle_free(t, &c)); /* a started one */
+    OK(MPI_T_pvar_handle_free(t, &other));
+    ck_assert_uint_eq(fake->n_asking, 1);
+    OK(MPI_T_pvar_session_free(&s));
+    ck_assert_uint_eq(fake->n_asking, 0);
+    c = pvar_open(t, "fake_asked", MPI_T_PVAR_CLASS_TIMER);
+    OK(MPI_T_pvar_start(t, c));
+    ck_assert_uint_eq(fake->n_asking, 1);
+    OK(MPI_T_finalize()); /* the last tool goes */
+    ck_assert_uint_eq(fake->n_asking, 0);
+    OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
 }
 END_TEST
 
@@ -528,6 +572,7 @@ int main(void)
                             bound_variables_follow_their_object,
                             bad_handles_are_refused,
                             scalars_come_first_and_classes_share_names,
+                            started_handles_are_counted,
                             many_handles_come_and_go};
 
     return run_suite(suite_of("mpit_pvar", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
