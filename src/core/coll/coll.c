@@ -12,233 +12,32 @@
 #include <string.h>
 
 #include "core/coll/coll_algo.h"
+#include "core/coll/coll_vars.h"
 #include "core/coll/node.h"
 #include "core/p2p/progress.h"
 #include "util/status.h"
 
-/* Kinds: identifier, name. */
-#define KINDS(X)                                                                                   \
-    X(BARRIER, barrier)                                                                            \
-    X(BCAST, bcast)                                                                                \
-    X(REDUCE, reduce)                                                                              \
-    X(ALLREDUCE, allreduce)                                                                        \
-    X(GATHER, gather)                                                                              \
-    X(SCATTER, scatter)                                                                            \
-    X(ALLGATHER, allgather)                                                                        \
-    X(ALLTOALL, alltoall)                                                                          \
-    X(REDUCE_SCATTER, reduce_scatter)                                                              \
-    X(SCAN, scan)                                                                                  \
-    X(EXSCAN, exscan)
-
-/* Algorithms: kind, its name, number, name (at most 11 characters), one sentence. */
-#define ALGOS(X)                                                                                   \
-    X(BARRIER, barrier, 1, dissemination, "dissem", "log2(p) rounds of tokens")                    \
-    X(BCAST, bcast, 1, binomial, "binomial", "whole messages down a binomial tree")                \
-    X(BCAST, bcast, 2, scatter_ring, "scatterring", "pieces scattered, then passed round a ring")  \
-    X(REDUCE, reduce, 1, binomial, "binomial", "whole vectors up a binomial tree")                 \
-    X(REDUCE, reduce, 2, halving, "halving", "vector halving, then parts gathered at the root")    \
-    X(ALLREDUCE, allreduce, 1, doubling, "doubling", "whole vectors exchanged log2(p) times")      \
-    X(ALLREDUCE, allreduce, 2, halving, "halving", "vector halving, then parts gathered by all")   \
-    X(GATHER, gather, 1, binomial, "binomial", "packed blocks up a binomial tree")                 \
-    X(GATHER, gather, 2, linear, "linear", "every block straight to the root")                     \
-    X(SCATTER, scatter, 1, binomial, "binomial", "packed blocks down a binomial tree")             \
-    X(SCATTER, scatter, 2, linear, "linear", "every block straight from the root")                 \
-    X(ALLGATHER, allgather, 1, bruck, "bruck", "packed blocks in ceil(log2(p)) rounds")            \
-    X(ALLGATHER, allgather, 2, doubling, "doubling", "blocks in place, for powers of two")         \
-    X(ALLGATHER, allgather, 3, ring, "ring", "blocks passed round a ring, without copies")         \
-    X(ALLTOALL, alltoall, 1, bruck, "bruck", "packed blocks in ceil(log2(p)) rounds")              \
-    X(ALLTOALL, alltoall, 2, window, "window", "many exchanges at the same time")                  \
-    X(ALLTOALL, alltoall, 3, pairwise, "pairwise", "one exchange after the other")                 \
-    X(REDUCE_SCATTER, reduce_scatter, 1, by_reduce, "by_reduce", "reduced at rank 0, scattered")   \
-    X(REDUCE_SCATTER, reduce_scatter, 2, pairwise, "pairwise", "every block straight to its rank") \
-    X(SCAN, scan, 1, doubling, "doubling", "partial results exchanged log2(p) times")              \
-    X(EXSCAN, exscan, 1, doubling, "doubling", "partial results exchanged log2(p) times")
-
-/* Those of blocking calls on one host (node.h), which are no schedules; the same columns. */
-#define NODE_WHAT "memory that the ranks of one host share"
-#define NODE_ALGOS(X)                                                                              \
-    X(BARRIER, barrier, 2, node, "node", NODE_WHAT)                                                \
-    X(BCAST, bcast, 3, node, "node", NODE_WHAT)                                                    \
-    X(REDUCE, reduce, 3, node, "node", NODE_WHAT)                                                  \
-    X(ALLREDUCE, allreduce, 3, node, "node", NODE_WHAT)                                            \
-    X(ALLGATHER, allgather, 4, node, "node", NODE_WHAT)
-
-/* Cut-offs: name, default in bytes, what it steers. */
-#define CUTOFFS(X)                                                                                 \
-    X(bcast_long, 65536,                                                                           \
-      "Bytes from which a broadcast to more than 3 ranks goes in pieces round "                    \
-      "a ring instead of down a tree; lower it when links are slow.")                              \
-    X(reduce_long, 32768,                                                                          \
-      "Bytes from which a reduction halves vectors instead of sending them "                       \
-      "whole; lower it when the operation is costly.")                                             \
-    X(allreduce_long, 16384,                                                                       \
-      "Bytes from which an allreduce halves vectors instead of sending "                           \
-      "them whole; lower it when the operation is costly.")                                        \
-    X(gather_long, 4096,                                                                           \
-      "Bytes of a block from which a gather goes straight to the root; raise "                     \
-      "it when the root is slow to take many messages.")                                           \
-    X(scatter_long, 4096,                                                                          \
-      "Bytes of a block from which a scatter goes straight from the root; "                        \
-      "raise it when the root is slow to send many messages.")                                     \
-    X(allgather_long, 65536,                                                                       \
-      "Bytes of the result from which an allgather goes round a ring; "                            \
-      "lower it when distant ranks are on slow links.")                                            \
-    X(alltoall_short, 256,                                                                         \
-      "Bytes of a block up to which an alltoall of at least 8 ranks packs "                        \
-      "blocks into few messages; raise it when latency is high.")                                  \
-    X(alltoall_long, 32768,                                                                        \
-      "Bytes of a block from which an alltoall makes one exchange at a "                           \
-      "time; raise it when several exchanges use a link better.")                                  \
-    X(reduce_scatter_long, 8192,                                                                   \
-      "Bytes from which a reduce_scatter with an operation that "                                  \
-      "commutes sends every block straight to its rank.")
-
-#define MAX_ALGOS 5
-
-/* Why an algorithm was taken. */
-enum reason {
-    WHY_NONE,
-    WHY_FORCED,
-    WHY_ONLY,
-    WHY_SHORT,
-    WHY_LONG,
-    WHY_ORDER,
-    WHY_VARYING,
-    WHY_RANKS,
-    WHY_UNFIT,
-    WHY_NODE
-};
-
-struct cutoffs {
-#define X(name, value, desc) uint64_t name;
-    CUTOFFS(X)
-#undef X
-};
-
-struct coll_words {
-    uint64_t forced[FM_COLL_COUNT]; /* control variables: 0 is auto */
-    struct cutoffs cut;             /* control variables */
-    uint64_t n_calls[FM_COLL_COUNT][MAX_ALGOS];
-    uint64_t n_bytes[FM_COLL_COUNT][MAX_ALGOS];
-    uint64_t last[FM_COLL_COUNT];   /* algorithm of the last call */
-    uint64_t reason[FM_COLL_COUNT]; /* and why it was taken */
-};
-
-#define WORD(f) offsetof(struct coll_words, f)
-
-/* clang-format off */
-static const struct fathom_enum_item reason_items[] = {
-    {WHY_NONE, "none"},   {WHY_FORCED, "forced"}, {WHY_ONLY, "only_one"},
-    {WHY_SHORT, "short"}, {WHY_LONG, "long"},     {WHY_ORDER, "order"},
-    {WHY_VARYING, "varying"}, {WHY_RANKS, "ranks"}, {WHY_UNFIT, "unfit"},
-    {WHY_NODE, "one_host"},
-};
-static const struct fathom_enum reasons = {"coll_reason", reason_items,
-                                           FM_ARRAY_LEN(reason_items)};
-
-static const struct fathom_enum_item barrier_items[] = {
-    {0, "auto"}, {1, "dissem"}, {2, "node"}};
-static const struct fathom_enum_item bcast_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "scatterring"}, {3, "node"}};
-static const struct fathom_enum_item reduce_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "halving"}, {3, "node"}};
-static const struct fathom_enum_item allreduce_items[] = {
-    {0, "auto"}, {1, "doubling"}, {2, "halving"}, {3, "node"}};
-static const struct fathom_enum_item gather_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "linear"}};
-static const struct fathom_enum_item scatter_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "linear"}};
-static const struct fathom_enum_item allgather_items[] = {
-    {0, "auto"}, {1, "bruck"}, {2, "doubling"}, {3, "ring"}, {4, "node"}};
-static const struct fathom_enum_item alltoall_items[] = {
-    {0, "auto"}, {1, "bruck"}, {2, "window"}, {3, "pairwise"}};
-static const struct fathom_enum_item reduce_scatter_items[] = {
-    {0, "auto"}, {1, "by_reduce"}, {2, "pairwise"}};
-static const struct fathom_enum_item scan_items[] = {{0, "auto"}, {1, "doubling"}};
-static const struct fathom_enum_item exscan_items[] = {{0, "auto"}, {1, "doubling"}};
-
-#define ENUM(KIND, kind)                                                                           \
-    static const struct fathom_enum kind##_algorithms = {"coll_" #kind "_algorithm", kind##_items, \
-                                                         FM_ARRAY_LEN(kind##_items)};
-KINDS(ENUM)
-
-#define FORCE_ROW(KIND, kind)                                                                      \
-    {.name = "coll_" #kind "_algorithm",                                                           \
-     .desc = "Algorithm of every " #kind " that it fits; set it to compare algorithms.",           \
-     .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ, .verbosity = FATHOM_TUNER_BASIC,            \
-     .items = &kind##_algorithms, .at = WORD(forced[FM_COLL_##KIND]), .category = "coll_" #kind},
-#define CUTOFF_ROW(thing, value, text)                                                             \
-    {.name = "coll_" #thing, .desc = text, .unit = "bytes", .type = FATHOM_UNSIGNED_LONG_LONG,     \
-     .scope = FATHOM_SCOPE_ALL_EQ, .verbosity = FATHOM_TUNER_BASIC, .at = WORD(cut.thing),         \
-     .def = value, .min = 0, .max = INT64_MAX},
-static const struct fathom_cvar cvars[] = {KINDS(FORCE_ROW) CUTOFFS(CUTOFF_ROW)};
-
-#define CALLS_ROW(KIND, kind, number, algo, text, what)                                            \
-    {"coll_" #kind "_" #algo "_calls", "Calls of " #kind " that went by " #algo ": " what ".",     \
-     "calls", FATHOM_COUNTER, .at = WORD(n_calls[FM_COLL_##KIND][number]),                         \
-     .category = "coll_" #kind},                                                                   \
-    {"coll_" #kind "_" #algo "_bytes", "Bytes of the " #kind "s by " #algo ": of one vector "     \
-     "or block a call, of all blocks in gathers to all and where they may differ.", "bytes",       \
-     FATHOM_AGGREGATE, .at = WORD(n_bytes[FM_COLL_##KIND][number]),                       \
-     .category = "coll_" #kind},
-#define STATE_ROWS(KIND, kind)                                                                     \
-    {"coll_" #kind "_last", "Algorithm of the last " #kind ".", NULL, FATHOM_STATE,                \
-     .items = &kind##_algorithms, .at = WORD(last[FM_COLL_##KIND]), .category = "coll_" #kind},    \
-    {"coll_" #kind "_reason", "Why the last " #kind " took its algorithm.", NULL, FATHOM_STATE,    \
-     .items = &reasons, .at = WORD(reason[FM_COLL_##KIND]), .category = "coll_" #kind},
-static const struct fathom_pvar pvars[] = {
-    ALGOS(CALLS_ROW) NODE_ALGOS(CALLS_ROW) KINDS(STATE_ROWS)};
-
-#define CATEGORY_ROW(KIND, kind) {"coll_" #kind, "Algorithms of " #kind ".", "coll"},
-static const struct fathom_category categories[] = {
-    {"coll", "Collectives: which algorithm serves which call, and why.", NULL},
-    KINDS(CATEGORY_ROW)
-};
-/* clang-format on */
-
-const struct fathom_table fm_coll_vars = {
-    .room = "coll",
-    .block_len = sizeof(struct coll_words),
-    .cvars = cvars,
-    .n_cvars = FM_ARRAY_LEN(cvars),
-    .pvars = pvars,
-    .n_pvars = FM_ARRAY_LEN(pvars),
-    .categories = categories,
-    .n_categories = FM_ARRAY_LEN(categories),
-};
-
-#define DEFAULT(thing, value, text) .thing = value,
-
-/* Private words, with the defaults, until fm_coll_init() names those in the page. Guarded by the
-   library lock. */
-static struct coll_words no_page = {.cut = {CUTOFFS(DEFAULT)}};
-static struct coll_words *words = &no_page;
-
-void fm_coll_init(void *block)
-{
-    words = block ? block : &no_page;
-}
-
 #define ALGO(KIND, kind, number, algo, text, what)                                                 \
     [FM_COLL_##KIND][number] = fm_algo_##kind##_##algo,
-static const fm_algo_fn algos[FM_COLL_COUNT][MAX_ALGOS] = {ALGOS(ALGO)};
+static const fm_algo_fn algos[FM_COLL_COUNT][FM_COLL_MAX_ALGOS] = {FM_COLL_ALGOS(ALGO)};
 
 #define NUMBER(KIND, kind, number, algo, text, what) KIND##_##algo = number,
-enum { ALGOS(NUMBER) };
+enum { FM_COLL_ALGOS(NUMBER) };
 
 /* The number of a kind's algorithm over shared memory, 0: it has none. */
 #define NODE_NUMBER(KIND, kind, number, algo, text, what) [FM_COLL_##KIND] = number,
-static const int node_algos[FM_COLL_COUNT] = {NODE_ALGOS(NODE_NUMBER)};
+static const int node_algos[FM_COLL_COUNT] = {FM_COLL_NODE_ALGOS(NODE_NUMBER)};
 
 /* What the choice is made from. */
 struct choice {
     int algo;
-    enum reason why;
+    enum fm_coll_reason why;
 };
 
 static struct choice by_length(uint64_t len, uint64_t from, int if_short, int if_long)
 {
-    return len < from ? (struct choice){if_short, WHY_SHORT} : (struct choice){if_long, WHY_LONG};
+    return len < from ? (struct choice){if_short, FM_COLL_WHY_SHORT}
+                      : (struct choice){if_long, FM_COLL_WHY_LONG};
 }
 
 static struct choice choose_reduction(const struct fm_coll *c, uint64_t len)
@@ -248,43 +47,44 @@ static struct choice choose_reduction(const struct fm_coll *c, uint64_t len)
     switch (c->kind) {
     case FM_COLL_REDUCE_SCATTER:
         if (!c->op->is_commutative) {
-            return (struct choice){REDUCE_SCATTER_by_reduce, WHY_ORDER};
+            return (struct choice){REDUCE_SCATTER_by_reduce, FM_COLL_WHY_ORDER};
         }
-        return by_length(len, words->cut.reduce_scatter_long, REDUCE_SCATTER_by_reduce,
+        return by_length(len, fm_coll_words->cut.reduce_scatter_long, REDUCE_SCATTER_by_reduce,
                          REDUCE_SCATTER_pairwise);
     case FM_COLL_REDUCE:
         if (c->recv.count < pof2) {
-            return (struct choice){REDUCE_binomial, WHY_SHORT};
+            return (struct choice){REDUCE_binomial, FM_COLL_WHY_SHORT};
         }
-        return by_length(len, words->cut.reduce_long, REDUCE_binomial, REDUCE_halving);
+        return by_length(len, fm_coll_words->cut.reduce_long, REDUCE_binomial, REDUCE_halving);
     default:
         if (c->recv.count < pof2) {
-            return (struct choice){ALLREDUCE_doubling, WHY_SHORT};
+            return (struct choice){ALLREDUCE_doubling, FM_COLL_WHY_SHORT};
         }
-        return by_length(len, words->cut.allreduce_long, ALLREDUCE_doubling, ALLREDUCE_halving);
+        return by_length(len, fm_coll_words->cut.allreduce_long, ALLREDUCE_doubling,
+                         ALLREDUCE_halving);
     }
 }
 
 static struct choice choose_alltoall(const struct fm_coll *c, uint64_t len)
 {
     if (c->is_varying || c->send.buf == MPI_IN_PLACE) {
-        return (struct choice){ALLTOALL_window, WHY_VARYING};
+        return (struct choice){ALLTOALL_window, FM_COLL_WHY_VARYING};
     }
-    if (c->comm->size >= 8 && len <= words->cut.alltoall_short) {
-        return (struct choice){ALLTOALL_bruck, WHY_SHORT};
+    if (c->comm->size >= 8 && len <= fm_coll_words->cut.alltoall_short) {
+        return (struct choice){ALLTOALL_bruck, FM_COLL_WHY_SHORT};
     }
-    return by_length(len, words->cut.alltoall_long, ALLTOALL_window, ALLTOALL_pairwise);
+    return by_length(len, fm_coll_words->cut.alltoall_long, ALLTOALL_window, ALLTOALL_pairwise);
 }
 
 static struct choice choose_allgather(const struct fm_coll *c, uint64_t len)
 {
-    if (len >= words->cut.allgather_long) {
-        return (struct choice){ALLGATHER_ring, WHY_LONG};
+    if (len >= fm_coll_words->cut.allgather_long) {
+        return (struct choice){ALLGATHER_ring, FM_COLL_WHY_LONG};
     }
     if (!c->is_varying && fm_pof2_below(c->comm->size) == c->comm->size) {
-        return (struct choice){ALLGATHER_doubling, WHY_RANKS};
+        return (struct choice){ALLGATHER_doubling, FM_COLL_WHY_RANKS};
     }
-    return (struct choice){ALLGATHER_bruck, WHY_SHORT};
+    return (struct choice){ALLGATHER_bruck, FM_COLL_WHY_SHORT};
 }
 
 static struct choice choose(const struct fm_coll *c, uint64_t len)
@@ -292,27 +92,27 @@ static struct choice choose(const struct fm_coll *c, uint64_t len)
     switch (c->kind) {
     case FM_COLL_BCAST:
         if (c->comm->size <= 3) {
-            return (struct choice){BCAST_binomial, WHY_RANKS};
+            return (struct choice){BCAST_binomial, FM_COLL_WHY_RANKS};
         }
-        return by_length(len, words->cut.bcast_long, BCAST_binomial, BCAST_scatter_ring);
+        return by_length(len, fm_coll_words->cut.bcast_long, BCAST_binomial, BCAST_scatter_ring);
     case FM_COLL_REDUCE:
     case FM_COLL_ALLREDUCE:
     case FM_COLL_REDUCE_SCATTER:
         return choose_reduction(c, len);
     case FM_COLL_GATHER:
         return c->is_varying
-                   ? (struct choice){GATHER_linear, WHY_VARYING}
-                   : by_length(len, words->cut.gather_long, GATHER_binomial, GATHER_linear);
+                   ? (struct choice){GATHER_linear, FM_COLL_WHY_VARYING}
+                   : by_length(len, fm_coll_words->cut.gather_long, GATHER_binomial, GATHER_linear);
     case FM_COLL_SCATTER:
-        return c->is_varying
-                   ? (struct choice){SCATTER_linear, WHY_VARYING}
-                   : by_length(len, words->cut.scatter_long, SCATTER_binomial, SCATTER_linear);
+        return c->is_varying ? (struct choice){SCATTER_linear, FM_COLL_WHY_VARYING}
+                             : by_length(len, fm_coll_words->cut.scatter_long, SCATTER_binomial,
+                                         SCATTER_linear);
     case FM_COLL_ALLGATHER:
         return choose_allgather(c, len);
     case FM_COLL_ALLTOALL:
         return choose_alltoall(c, len);
     default:
-        return (struct choice){1, WHY_ONLY};
+        return (struct choice){1, FM_COLL_WHY_ONLY};
     }
 }
 
@@ -405,6 +205,7 @@ struct way {
     fm_algo_fn algo;
     struct fm_node *node; /* not NULL: through its memory, no schedule */
     MPI_Count len;        /* of one contribution, with a node */
+    struct fm_coll_use use;
 };
 
 /* Is this blocking call to go through shared memory? */
@@ -425,13 +226,11 @@ static int pick_node(const struct fm_coll *c, int forced, MPI_Count len, struct 
     return rc;
 }
 
-static void count(const struct fm_coll *c, struct choice choice, MPI_Count len)
+static void note(const struct fm_coll *c, struct choice choice, MPI_Count len, struct way *way)
 {
-    FM_STAT(words->n_calls[c->kind][choice.algo]++);
-    FM_STAT(words->n_bytes[c->kind][choice.algo] += (uint64_t)len);
-    FM_STAT(words->last[c->kind] = (uint64_t)choice.algo);
-    FM_STAT(words->reason[c->kind] = choice.why);
-    FM_STAT(c->comm->words->n_coll++);
+    way->use = (struct fm_coll_use){
+        .kind = c->kind, .algo = choice.algo, .why = choice.why, .len = (uint64_t)len};
+    FM_STAT(if (FM_UNLIKELY(fm_coll_words->on_chosen)) fm_coll_vars_emit(&way->use, c->comm));
 }
 
 static struct choice choose_way(const struct fm_coll *c, int forced, MPI_Count len)
@@ -439,37 +238,44 @@ static struct choice choose_way(const struct fm_coll *c, int forced, MPI_Count l
     struct choice choice = choose(c, (uint64_t)len);
 
     if (forced > 0) {
-        return fits(c, forced) ? (struct choice){forced, WHY_FORCED}
-                               : (struct choice){choice.algo, WHY_UNFIT};
+        return fits(c, forced) ? (struct choice){forced, FM_COLL_WHY_FORCED}
+                               : (struct choice){choice.algo, FM_COLL_WHY_UNFIT};
     }
     return choice;
 }
 
-/* Choose and count. 0 or a failure. */
+/* Choose. 0 or a failure. */
 static int pick(const struct fm_coll *c, bool is_blocking, struct way *out_way)
 {
-    int forced = (int)words->forced[c->kind];
+    int forced = (int)fm_coll_words->forced[c->kind];
     MPI_Count len = call_len(c), all;
     struct choice choice;
     int rc;
 
     if (c->comm->is_inter) {
-        FM_STAT(c->comm->words->n_coll++);
+        if (len < 0) {
+            return too_long();
+        }
         out_way->algo = fm_algo_inter;
-        return len < 0 ? too_long() : 0;
+        note(c, (struct choice){FM_COLL_INTER, FM_COLL_WHY_ONLY}, len, out_way);
+        return 0;
     }
     if (len < 0 || __builtin_mul_overflow(len, (MPI_Count)c->comm->size + 1, &all)) {
         return too_long();
     }
     rc = is_blocking ? pick_node(c, forced, len, out_way) : 0;
-    if (rc == 0 && out_way->node) {
-        count(c, (struct choice){node_algos[c->kind], forced ? WHY_FORCED : WHY_NODE}, len);
-        return 0;
+    if (rc != 0) {
+        return rc;
     }
-    choice = choose_way(c, forced, len);
-    count(c, choice, len);
-    out_way->algo = algos[c->kind][choice.algo];
-    return rc;
+    if (out_way->node) {
+        choice =
+            (struct choice){node_algos[c->kind], forced ? FM_COLL_WHY_FORCED : FM_COLL_WHY_NODE};
+    } else {
+        choice = choose_way(c, forced, len);
+        out_way->algo = algos[c->kind][choice.algo];
+    }
+    note(c, choice, len, out_way);
+    return 0;
 }
 
 int fm_coll_run(const struct fm_coll *c)
@@ -481,12 +287,16 @@ int fm_coll_run(const struct fm_coll *c)
     if (rc != 0) {
         return rc;
     }
+    fm_coll_vars_begin(&way.use, c->comm);
     if (way.node) {
-        return fm_node_run(way.node, c, way.len);
+        rc = fm_node_run(way.node, c, way.len);
+    } else {
+        fm_sched_init(&s, c->comm, true);
+        way.algo(&s, c);
+        rc = fm_sched_finish(&s);
     }
-    fm_sched_init(&s, c->comm, true);
-    way.algo(&s, c);
-    return fm_sched_finish(&s);
+    fm_coll_vars_end(&way.use);
+    return rc;
 }
 
 #define OPS(KIND, kind)                                                                            \
@@ -494,7 +304,7 @@ int fm_coll_run(const struct fm_coll *c)
                         .start = fm_sched_start,                                                   \
                         .release = fm_sched_release,                                               \
                         .must_complete = true},
-static const struct fm_request_ops request_ops[FM_COLL_COUNT] = {KINDS(OPS)};
+static const struct fm_request_ops request_ops[FM_COLL_COUNT] = {FM_COLL_KINDS(OPS)};
 
 static int record(const struct fm_coll *c, bool is_persistent, struct fm_request **out_req)
 {
@@ -509,6 +319,7 @@ static int record(const struct fm_coll *c, bool is_persistent, struct fm_request
     if (!s) {
         return -FM_E_NOMEM;
     }
+    s->use = way.use;
     way.algo(s, c);
     return fm_sched_request(s, &request_ops[c->kind], is_persistent, out_req);
 }

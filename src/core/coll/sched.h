@@ -21,7 +21,7 @@
 
 #include <stdbool.h>
 
-#include "core/coll/coll.h"
+#include "core/coll/coll_vars.h"
 #include "core/object/request.h"
 
 struct fm_msg;
@@ -45,7 +45,8 @@ struct fm_step {
 
 struct fm_sched {
     struct fm_comm *comm;
-    struct fm_comm *talk; /* messages of further steps travel in: comm, or its local_comm */
+    struct fm_comm *talk;   /* messages of further steps travel in: comm, or its local_comm */
+    struct fm_coll_use use; /* recorded ones: what each run counts */
     int tag;
     int rc;
     bool is_live;

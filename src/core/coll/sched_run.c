@@ -181,6 +181,7 @@ static bool advance(struct run *run)
 
 static void complete(struct run *run)
 {
+    fm_coll_vars_end(&run->sched->use);
     if (run->error == MPI_SUCCESS) {
         fm_request_complete(&run->head);
     } else {
@@ -214,6 +215,7 @@ int fm_sched_start(struct fm_request *r)
     struct run *run = (struct run *)r;
     int rc;
 
+    fm_coll_vars_begin(&run->sched->use, r->comm);
     run->at = run->round = 0;
     run->error = MPI_SUCCESS;
     fm_list_init(&run->link);

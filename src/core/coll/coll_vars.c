@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The variables and the event of the collectives, as rows over the words of coll_vars.h. */
+#include "core/coll/coll_vars.h"
+
+#include <string.h>
+
+#define WORD(f) offsetof(struct fm_coll_words, f)
+
+/* clang-format off */
+static const struct fathom_enum_item reason_items[] = {
+    {FM_COLL_WHY_NONE, "none"},   {FM_COLL_WHY_FORCED, "forced"}, {FM_COLL_WHY_ONLY, "only_one"},
+    {FM_COLL_WHY_SHORT, "short"}, {FM_COLL_WHY_LONG, "long"},     {FM_COLL_WHY_ORDER, "order"},
+    {FM_COLL_WHY_VARYING, "varying"}, {FM_COLL_WHY_RANKS, "ranks"}, {FM_COLL_WHY_UNFIT, "unfit"},
+    {FM_COLL_WHY_NODE, "one_host"},
+};
+static const struct fathom_enum reasons = {"coll_reason", reason_items,
+                                           FM_ARRAY_LEN(reason_items)};
+
+static const struct fathom_enum_item barrier_items[] = {
+    {0, "auto"}, {1, "dissem"}, {2, "node"}};
+static const struct fathom_enum_item bcast_items[] = {
+    {0, "auto"}, {1, "binomial"}, {2, "scatterring"}, {3, "node"}};
+static const struct fathom_enum_item reduce_items[] = {
+    {0, "auto"}, {1, "binomial"}, {2, "halving"}, {3, "node"}};
+static const struct fathom_enum_item allreduce_items[] = {
+    {0, "auto"}, {1, "doubling"}, {2, "halving"}, {3, "node"}};
+static const struct fathom_enum_item gather_items[] = {
+    {0, "auto"}, {1, "binomial"}, {2, "linear"}};
+static const struct fathom_enum_item scatter_items[] = {
+    {0, "auto"}, {1, "binomial"}, {2, "linear"}};
+static const struct fathom_enum_item allgather_items[] = {
+    {0, "auto"}, {1, "bruck"}, {2, "doubling"}, {3, "ring"}, {4, "node"}};
+static const struct fathom_enum_item alltoall_items[] = {
+    {0, "auto"}, {1, "bruck"}, {2, "window"}, {3, "pairwise"}};
+static const struct fathom_enum_item reduce_scatter_items[] = {
+    {0, "auto"}, {1, "by_reduce"}, {2, "pairwise"}};
+static const struct fathom_enum_item scan_items[] = {{0, "auto"}, {1, "doubling"}};
+static const struct fathom_enum_item exscan_items[] = {{0, "auto"}, {1, "doubling"}};
+
+#define ENUM(KIND, kind)                                                                           \
+    static const struct fathom_enum kind##_algorithms = {"coll_" #kind "_algorithm", kind##_items, \
+                                                         FM_ARRAY_LEN(kind##_items)};
+FM_COLL_KINDS(ENUM)
+
+#define FORCE_ROW(KIND, kind)                                                                      \
+    {.name = "coll_" #kind "_algorithm",                                                           \
+     .desc = "Algorithm of every " #kind " that it fits; set it to compare algorithms.",           \
+     .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ, .verbosity = FATHOM_TUNER_BASIC,            \
+     .items = &kind##_algorithms, .at = WORD(forced[FM_COLL_##KIND]), .category = "coll_" #kind},
+#define CUTOFF_ROW(thing, value, text)                                                             \
+    {.name = "coll_" #thing, .desc = text, .unit = "bytes", .type = FATHOM_UNSIGNED_LONG_LONG,     \
+     .scope = FATHOM_SCOPE_ALL_EQ, .verbosity = FATHOM_TUNER_BASIC, .at = WORD(cut.thing),         \
+     .def = value, .min = 0, .max = INT64_MAX},
+static const struct fathom_enum_item timing_items[] = {{0, "asked"}, {1, "always"}};
+static const struct fathom_enum timings = {"coll_timing", timing_items, FM_ARRAY_LEN(timing_items)};
+
+static const struct fathom_cvar cvars[] = {
+    FM_COLL_KINDS(FORCE_ROW) FM_COLL_CUTOFFS(CUTOFF_ROW)
+    {.name = "coll_timing",
+     .desc = "Whether the time of collectives is taken: asked does it while a tool has started one "
+             "of the timers; set always to see the times from outside, for two looks at the clock "
+             "in each call.",
+     .type = FATHOM_INT, .scope = FATHOM_SCOPE_LOCAL, .verbosity = FATHOM_USER_DETAIL,
+     .items = &timings, .at = WORD(timing), .category = "coll"},
+};
+
+#define CALLS_ROW(KIND, kind, number, algo, text, what)                                            \
+    {"coll_" #kind "_" #algo "_calls", "Calls of " #kind " that went by " #algo ": " what ".",     \
+     "calls", FATHOM_COUNTER, .at = WORD(n_calls[FM_COLL_##KIND][number]),                         \
+     .category = "coll_" #kind},                                                                   \
+    {"coll_" #kind "_" #algo "_bytes", "Bytes of the " #kind "s by " #algo ": of one vector "     \
+     "or block a call, of all blocks in gathers to all and where they may differ.", "bytes",       \
+     FATHOM_AGGREGATE, .at = WORD(n_bytes[FM_COLL_##KIND][number]),                       \
+     .category = "coll_" #kind},                                                                   \
+    {"coll_" #kind "_" #algo "_time", "Time of the " #kind "s by " #algo ", from the call or the " \
+     "start to completion, while coll_timing has it taken.", "ns", FATHOM_TIMER,                   \
+     .at = WORD(ns[FM_COLL_##KIND][number]), .on_at = WORD(n_timers), .category = "coll_" #kind},
+#define STATE_ROWS(KIND, kind)                                                                     \
+    {"coll_" #kind "_last", "Algorithm of the last " #kind ".", NULL, FATHOM_STATE,                \
+     .items = &kind##_algorithms, .at = WORD(last[FM_COLL_##KIND]), .category = "coll_" #kind},    \
+    {"coll_" #kind "_reason", "Why the last " #kind " took its algorithm.", NULL, FATHOM_STATE,    \
+     .items = &reasons, .at = WORD(reason[FM_COLL_##KIND]), .category = "coll_" #kind},
+#define ARRAY_ROWS(KIND, kind)                                                                     \
+    {"coll_" #kind "_calls", "Calls of " #kind " by algorithm: element k counts those that went "  \
+     "by the item of value k of coll_" #kind "_algorithm.", "calls", FATHOM_COUNTER,               \
+     .at = WORD(n_calls[FM_COLL_##KIND]), .count = FM_COLL_MAX_ALGOS, .category = "coll_" #kind},  \
+    {"coll_" #kind "_bytes", "Bytes of the " #kind "s by algorithm, as in coll_" #kind "_calls.",  \
+     "bytes", FATHOM_AGGREGATE, .at = WORD(n_bytes[FM_COLL_##KIND]), .count = FM_COLL_MAX_ALGOS,   \
+     .category = "coll_" #kind},                                                                   \
+    {"coll_" #kind "_time", "Time of the " #kind "s by algorithm, as in coll_" #kind "_calls, "    \
+     "while coll_timing has it taken.", "ns", FATHOM_TIMER, .at = WORD(ns[FM_COLL_##KIND]),        \
+     .count = FM_COLL_MAX_ALGOS, .on_at = WORD(n_timers), .category = "coll_" #kind},
+static const struct fathom_pvar pvars[] = {
+    FM_COLL_ALGOS(CALLS_ROW) FM_COLL_NODE_ALGOS(CALLS_ROW) FM_COLL_KINDS(STATE_ROWS)
+    FM_COLL_KINDS(ARRAY_ROWS)};
+
+static const struct fathom_enum_item kind_items[] = {
+    {FM_COLL_BARRIER, "barrier"},     {FM_COLL_BCAST, "bcast"},
+    {FM_COLL_REDUCE, "reduce"},       {FM_COLL_ALLREDUCE, "allreduce"},
+    {FM_COLL_GATHER, "gather"},       {FM_COLL_SCATTER, "scatter"},
+    {FM_COLL_ALLGATHER, "allgather"}, {FM_COLL_ALLTOALL, "alltoall"},
+    {FM_COLL_REDUCE_SCATTER, "red_scatter"},
+    {FM_COLL_SCAN, "scan"},           {FM_COLL_EXSCAN, "exscan"},
+};
+static const struct fathom_enum kinds = {"coll_kind", kind_items, FM_ARRAY_LEN(kind_items)};
+
+/* All names that algorithms of any kind have. */
+static const struct fathom_enum_item name_items[] = {
+    {0, "inter"},   {1, "dissem"}, {2, "binomial"}, {3, "scatterring"}, {4, "halving"},
+    {5, "doubling"}, {6, "linear"}, {7, "bruck"},    {8, "ring"},        {9, "window"},
+    {10, "pairwise"}, {11, "by_reduce"}, {12, "node"},
+};
+static const struct fathom_enum names = {"coll_algorithm", name_items, FM_ARRAY_LEN(name_items)};
+
+static const struct fathom_event_item chosen_data[] = {
+    {"comm", "Number of the communicator, unique within the process.", FATHOM_UNSIGNED_LONG_LONG},
+    {"collective", "Kind of the operation.", FATHOM_INT, &kinds},
+    {"algorithm", "Algorithm that it goes by.", FATHOM_INT, &names},
+    {"bytes", "What coll_*_bytes count of it.", FATHOM_UNSIGNED_LONG_LONG},
+    {"reason", "Why that algorithm.", FATHOM_INT, &reasons},
+};
+static const struct fathom_event events[] = {
+    {"coll_chosen_event", "A collective call has chosen its algorithm; a persistent one does so "
+     "once.", FATHOM_USER_DETAIL, FATHOM_BIND_NONE, WORD(on_chosen), chosen_data,
+     FM_ARRAY_LEN(chosen_data)},
+};
+
+#define CATEGORY_ROW(KIND, kind) {"coll_" #kind, "Algorithms of " #kind ".", "coll"},
+static const struct fathom_category categories[] = {
+    {"coll", "Collectives: which algorithm serves which call, and why.", NULL},
+    FM_COLL_KINDS(CATEGORY_ROW)
+};
+/* clang-format on */
+
+const struct fathom_table fm_coll_vars = {
+    .room = "coll",
+    .block_len = sizeof(struct fm_coll_words),
+    .cvars = cvars,
+    .n_cvars = FM_ARRAY_LEN(cvars),
+    .pvars = pvars,
+    .n_pvars = FM_ARRAY_LEN(pvars),
+    .events = events,
+    .n_events = FM_ARRAY_LEN(events),
+    .categories = categories,
+    .n_categories = FM_ARRAY_LEN(categories),
+};
+
+#define DEFAULT(thing, value, text) .thing = value,
+
+/* Private words, with the defaults, until fm_coll_init() names those in the page. */
+static struct fm_coll_words no_page = {.cut = {FM_COLL_CUTOFFS(DEFAULT)}};
+struct fm_coll_words *fm_coll_words = &no_page;
+
+void fm_coll_init(void *block)
+{
+    fm_coll_words = block ? block : &no_page;
+}
+
+#define ENUM_OF(KIND, kind) [FM_COLL_##KIND] = &kind##_algorithms,
+static const struct fathom_enum *const algorithms[FM_COLL_COUNT] = {FM_COLL_KINDS(ENUM_OF)};
+
+static int name_number(const struct fm_coll_use *use)
+{
+    size_t i = 0;
+
+    if (use->algo == FM_COLL_INTER) {
+        return 0;
+    }
+    while (strcmp(name_items[i].name, algorithms[use->kind]->items[use->algo].name) != 0) {
+        i++;
+        fm_assert(i < FM_ARRAY_LEN(name_items));
+    }
+    return name_items[i].value;
+}
+
+void fm_coll_vars_emit(const struct fm_coll_use *use, const struct fm_comm *comm)
+{
+    const uint64_t values[] = {comm->id, use->kind, (uint64_t)name_number(use), use->len, use->why};
+
+    fathom_mpit_emit(&events[0], fm_coll_words, NULL, values);
+}
