@@ -18,13 +18,24 @@
 struct fm_lock {
     bool is_on;
     pthread_mutex_t mutex; /* PTHREAD_MUTEX_RECURSIVE */
+    /* Threads in fm_lock_wait(). A hint, for who holds the lock in a loop: orders nothing. */
+    _Atomic int n_wanting;
 };
+
+/* As fm_lock_take() when another thread holds it: tries for a moment, then sleeps. */
+void fm_lock_wait(struct fm_lock *l);
 
 static inline void fm_lock_take(struct fm_lock *l)
 {
-    if (FM_UNLIKELY(l->is_on)) {
-        pthread_mutex_lock(&l->mutex);
+    if (FM_UNLIKELY(l->is_on) && pthread_mutex_trylock(&l->mutex) != 0) {
+        fm_lock_wait(l);
     }
+}
+
+/* Does another thread wait for it now? */
+static inline bool fm_lock_is_wanted(const struct fm_lock *l)
+{
+    return atomic_load_explicit(&l->n_wanting, memory_order_relaxed) != 0;
 }
 
 static inline void fm_lock_drop(struct fm_lock *l)

@@ -77,8 +77,9 @@ struct fm_root {
     /* Where requests are counted; never NULL. */
     struct fm_request_words *request_words;
     /* There are threads that sleep for something which may have come: look, before the lock is
-       dropped. NULL: there are none. Set by p2p/sleeper.c. */
-    void (*wake)(void);
+       dropped. True: some have been woken, and want it. NULL: there are none. Set by
+       p2p/sleeper.c. */
+    bool (*wake)(void);
     /* Process index -> number of its node; NULL: all on one node. Installed by the runtime. */
     const int *node_of;
 };

@@ -33,6 +33,7 @@ struct fm_progress {
     int n_processors;
     uint32_t n_vain_tests; /* in a row */
     uint64_t gone_at;      /* when to ask again who has died */
+    const void *poller;    /* the thread that polls for all that wait; NULL: none. Needs the lock */
 };
 
 int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out_progress)
@@ -192,6 +193,7 @@ static void maybe_ask_gone(struct fm_channel *ch, uint64_t now)
 
 /* What is waited for. */
 struct until {
+    struct fm_channel *ch;
     fm_until_fn fn;
     void *ctx;
     const struct fm_request *about; /* NULL: not a request */
@@ -256,6 +258,15 @@ static void drop_lock(struct fm_channel *ch)
     fm_lock_drop(ch->lock);
 }
 
+/* What wakes the thread that polls: also messages of other threads that cannot leave at once, since
+   no transport tells when they can. */
+static bool is_needed(void *ctx)
+{
+    const struct until *u = ctx;
+
+    return u->ch->n_waiting || u->fn(u->ctx);
+}
+
 /* Begin to sleep, without the lock. The time. */
 static uint64_t note_asleep(struct fm_channel *ch)
 {
@@ -291,14 +302,14 @@ static uint64_t note_awake(struct fm_channel *ch, uint64_t since)
 #define VAIN_NS 20000
 
 /* FM_AGAIN when it ended at once, else 0. */
-static int sleep_armed(struct fm_channel *ch, struct sleep_set *set, const struct until *u)
+static int sleep_armed(struct fm_channel *ch, struct sleep_set *set, struct until *u)
 {
     bool is_shared = ch->lock->is_on;
     struct fm_sleeper me;
     uint64_t t0, ns;
 
     if (is_shared) {
-        fm_sleeper_begin(&me, u->fn, u->ctx, set->n_fds > 0);
+        fm_sleeper_begin(&me, is_needed, u, set->n_fds > 0);
         if (me.fd >= 0) {
             set->fds[set->n_fds++] = (struct pollfd){.fd = me.fd, .events = POLLIN};
         }
@@ -319,7 +330,7 @@ static int sleep_armed(struct fm_channel *ch, struct sleep_set *set, const struc
  * after that look finds us dozing and sends a nudge, which an armed transport does not sleep
  * through.
  */
-static int sleep_once(struct fm_channel *ch, const struct until *u)
+static int sleep_once(struct fm_channel *ch, struct until *u)
 {
     struct sleep_set set;
     int rc;
@@ -390,7 +401,7 @@ static void nap(struct fm_channel *ch, uint64_t n_vain)
     note_awake(ch, t0);
 }
 
-static int slow_rounds(struct fm_channel *ch, const struct until *u)
+static int slow_rounds(struct fm_channel *ch, struct until *u)
 {
     struct fm_progress_words *w = ch->progress->words;
     uint64_t n_idle = 0;
@@ -442,7 +453,7 @@ static void note_slow(struct fm_progress_words *w, enum fm_wait_kind kind, uint6
 }
 
 /* A wait that began at t0 and may take long. */
-FM_COLD static int wait_slowly(struct fm_channel *ch, const struct until *u, uint64_t t0)
+FM_COLD static int wait_slowly(struct fm_channel *ch, struct until *u, uint64_t t0)
 {
     struct fm_progress_words *w = ch->progress->words;
     enum fm_wait_kind kind = fm_progress_kind(fm_root.call); /* now: others call meanwhile */
@@ -485,7 +496,7 @@ int fm_progress_test(struct fm_channel *ch)
  * the processor away goes round all that share it, which most often ends the wait, and is three
  * times cheaper than to sleep and be woken. FM_AGAIN: it takes longer.
  */
-static int yield_rounds(struct fm_channel *ch, const struct until *u)
+static int yield_rounds(struct fm_channel *ch, struct until *u)
 {
     uint64_t n_idle = 0;
 
@@ -508,7 +519,7 @@ static int yield_rounds(struct fm_channel *ch, const struct until *u)
     return FM_AGAIN;
 }
 
-static __attribute__((noinline)) int wait_crowded(struct fm_channel *ch, const struct until *u)
+static __attribute__((noinline)) int wait_crowded(struct fm_channel *ch, struct until *u)
 {
     struct fm_progress_words *w = ch->progress->words;
     enum fm_wait_kind kind;
@@ -532,12 +543,22 @@ static __attribute__((noinline)) int wait_crowded(struct fm_channel *ch, const s
     return rc;
 }
 
-FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
+/* A round of polling at MPI_THREAD_MULTIPLE: make room for who wants the lock, and for who has been
+   woken, but may have to run where we do. */
+FM_COLD static void share(struct fm_channel *ch)
+{
+    if ((fm_root.wake && fm_root.wake()) || fm_lock_is_wanted(ch->lock)) {
+        give_way(ch);
+    } else {
+        fm_cpu_relax();
+    }
+}
+
+FM_INLINE int poll_until(struct fm_channel *ch, struct until *u)
 {
     struct fm_progress_words *w = ch->progress->words;
     uint64_t end_ns = 0;
 
-    FM_STAT(w->n_waits++);
     if (fm_progress_is_crowded(ch)) {
         return u->fn(u->ctx) ? 0 : wait_crowded(ch, u);
     }
@@ -565,21 +586,90 @@ FM_INLINE int wait_for(struct fm_channel *ch, const struct until *u)
             FM_STAT(w->state = FM_PROGRESS_SPIN);
         }
         if (FM_UNLIKELY(ch->lock->is_on)) {
-            give_way(ch);
+            share(ch);
         } else if (n == 0) { /* else look first: what came may be what we wait for */
             fm_cpu_relax();
         }
     }
 }
 
+/* ---- more than one thread that waits ---- */
+
+static const void *this_thread(void)
+{
+    static _Thread_local char here;
+
+    return &here;
+}
+
+/* Another thread polls: 0 when it has brought what we wait for, FM_AGAIN when it has left first. */
+static int wait_behind(struct fm_channel *ch, struct until *u)
+{
+    struct fm_progress *p = ch->progress;
+    enum fm_wait_kind kind = fm_progress_kind(fm_root.call);
+    uint64_t t0 = fm_now_ns();
+    struct fm_sleeper me;
+
+    fm_sleeper_begin(&me, u->fn, u->ctx, false);
+    if (u->doze) {
+        u->doze(u->ctx, true);
+    }
+    while (!u->fn(u->ctx) && p->poller) {
+        uint64_t n_yields;
+
+        fm_sleeper_again(&me);
+        drop_lock(ch);
+        n_yields = fm_sleeper_rest(&me, p->words->yield, p->words->sleep_us);
+        fm_lock_take(ch->lock);
+        FM_STAT(p->words->n_yields += n_yields);
+    }
+    if (u->doze) {
+        u->doze(u->ctx, false);
+    }
+    fm_sleeper_end(&me);
+    note_slow(p->words, kind, t0);
+    return u->fn(u->ctx) ? 0 : FM_AGAIN;
+}
+
+/*
+ * One thread polls for all. No wake-up is lost: whoever makes a condition true holds the lock, and
+ * looks at the conditions of those who sleep before it drops it; whoever begins to sleep has looked
+ * at its own under the same hold. Who stops polling wakes one who goes on.
+ */
+static __attribute__((noinline)) int wait_among(struct fm_channel *ch, struct until *u)
+{
+    struct fm_progress *p = ch->progress;
+    bool is_nested = p->poller == this_thread();
+    int rc = FM_AGAIN;
+
+    while (rc == FM_AGAIN && p->poller && !is_nested) {
+        rc = u->fn(u->ctx) ? 0 : wait_behind(ch, u);
+    }
+    if (rc == FM_AGAIN) {
+        p->poller = this_thread();
+        rc = poll_until(ch, u);
+        p->poller = is_nested ? p->poller : NULL;
+    }
+    if (!p->poller) {
+        fm_sleeper_hand_over();
+    }
+    return rc;
+}
+
+FM_INLINE int wait_for(struct fm_channel *ch, struct until *u)
+{
+    FM_STAT(ch->progress->words->n_waits++);
+    return FM_UNLIKELY(ch->lock->is_on) ? wait_among(ch, u) : poll_until(ch, u);
+}
+
 int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx)
 {
-    return wait_for(ch, &(struct until){.fn = is_done, .ctx = ctx});
+    return wait_for(ch, &(struct until){.ch = ch, .fn = is_done, .ctx = ctx});
 }
 
 int fm_wait_shared(struct fm_channel *ch, fm_until_fn is_done, fm_doze_fn doze, void *ctx)
 {
-    return wait_for(ch, &(struct until){.fn = is_done, .ctx = ctx, .doze = doze});
+    return wait_for(ch, &(struct until){.ch = ch, .fn = is_done, .ctx = ctx, .doze = doze});
 }
 
 static bool request_is_done(void *ctx)
@@ -596,7 +686,7 @@ int fm_wait_done(struct fm_channel *ch, struct fm_request *r)
     }
     /* Another thread that waits here meanwhile may end it early: then polls go on for longer. */
     ch->enough = &r->is_done;
-    rc = wait_for(ch, &(struct until){.fn = request_is_done, .ctx = r, .about = r});
+    rc = wait_for(ch, &(struct until){.ch = ch, .fn = request_is_done, .ctx = r, .about = r});
     ch->enough = &ch->never;
     return rc;
 }

@@ -3,6 +3,10 @@
  * Threads that sleep while others work (MPI_THREAD_MULTIPLE). What a sleeper waits for may come
  * about by another thread, which takes a message off the transport or sends to the process itself:
  * whoever drops the library lock looks whether that is so, and wakes it. Guarded by that lock.
+ *
+ * Of the threads that wait, one polls the transports; the others wait behind it. When it leaves, it
+ * wakes one of them to go on in its place, unless one is awake already: while there are threads
+ * behind, somebody polls, or is on its way to.
  */
 #pragma once
 
@@ -12,13 +16,15 @@
 #include "core/p2p/progress.h"
 #include "transport/transport.h"
 
+enum { FM_SLEEPER_ASLEEP, FM_SLEEPER_LOOKS, FM_SLEEPER_WOKEN };
+
 /* One sleeping thread, on its stack. */
 struct fm_sleeper {
     struct fm_sleeper *next;
     fm_until_fn fn; /* what it waits for */
     void *ctx;
-    /* 1: woken. Release of the waker, under the lock; the kernel compares it, outside. */
-    _Atomic uint32_t woken;
+    /* FM_SLEEPER_... Woken by a release of the waker, under the lock; the kernel compares it. */
+    _Atomic uint32_t state;
     int fd; /* an eventfd to wake it by; -1: by the word */
 };
 
@@ -26,6 +32,16 @@ struct fm_sleeper {
 void fm_sleeper_begin(struct fm_sleeper *s, fm_until_fn fn, void *ctx, bool is_by_fd);
 /* It has woken, and has the lock again. */
 void fm_sleeper_end(struct fm_sleeper *s);
+
+/* It was woken for nothing, and rests again; with the lock. */
+void fm_sleeper_again(struct fm_sleeper *s);
+
+/* Wait behind the thread that polls until woken, or max_us have passed; without the lock. Gives the
+   processor away at most n_yields times first; how often it did. */
+uint64_t fm_sleeper_rest(struct fm_sleeper *s, uint64_t n_yields, uint64_t max_us);
+
+/* The thread that polled has left: see that another one does. With the lock. */
+void fm_sleeper_hand_over(void);
 
 /* Sleep until the transport's word changes (`on`; it may have none), another thread wakes us, or
    max_us have passed. False: this kernel cannot wait for several words. */
