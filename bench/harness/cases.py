@@ -12,6 +12,7 @@ CASES = [
     Case("latency", "p2p/latency", [], 2, 9, 30),
     Case("bandwidth", "p2p/bandwidth", [], 2, 9, 40),
     Case("rate", "p2p/rate", [], 2, 9, 30),
+    Case("threads", "p2p/threads", [], 2, 3, 40),
     Case("depth", "p2p/depth", [], 2, 2, 60),
     Case("pack", "p2p/pack", [], 1, 2, 60),
     Case("pieces", "p2p/pieces", [], 2, 3, 40),
