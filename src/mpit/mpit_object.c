@@ -47,12 +47,19 @@ struct fm_object *fm_object_find(const struct fm_table *table, const void *objec
     return o;
 }
 
+/* The address of a handle is wanted (15.3.6.2). Who gives a predefined handle itself gives a number
+   in the page that is never mapped (20.3.3). */
+static bool is_address(const void *obj_handle)
+{
+    return (uintptr_t)obj_handle >= 4096;
+}
+
 struct fm_object *fm_object_of_handle(const struct fm_table *table, enum fathom_bind bind,
                                       const void *obj_handle)
 {
     void *object;
 
-    if (!obj_handle || !fm_mpit.host || !fm_mpit.host->object) {
+    if (!is_address(obj_handle) || !fm_mpit.host || !fm_mpit.host->object) {
         return NULL;
     }
     object = fm_mpit.host->object(bind, obj_handle);
@@ -64,7 +71,7 @@ const void *fm_object_host(enum fathom_bind bind, const void *obj_handle)
     const struct fm_object *o;
     void *object;
 
-    if (!obj_handle || !fm_mpit.host || !fm_mpit.host->object) {
+    if (!is_address(obj_handle) || !fm_mpit.host || !fm_mpit.host->object) {
         return NULL;
     }
     object = fm_mpit.host->object(bind, obj_handle);

@@ -244,6 +244,8 @@ static void test_unbound(void)
             OK(MPI_T_cvar_handle_free(&c));
         } else if (!is_mild) {
             GIVES(MPI_T_cvar_handle_alloc(i, NULL, &c, &count), MPI_T_ERR_INVALID);
+            /* The handle in the place of its address. */
+            GIVES(MPI_T_cvar_handle_alloc(i, MPI_COMM_WORLD, &c, &count), MPI_T_ERR_INVALID);
         }
     }
     MPI_T_pvar_get_num(&n);
@@ -255,6 +257,7 @@ static void test_unbound(void)
             OK(MPI_T_pvar_handle_free(s, &p));
         } else if (!is_mild) {
             GIVES(MPI_T_pvar_handle_alloc(s, i, NULL, &p, &count), MPI_T_ERR_INVALID);
+            GIVES(MPI_T_pvar_handle_alloc(s, i, MPI_COMM_WORLD, &p, &count), MPI_T_ERR_INVALID);
         }
     }
     MPI_T_event_get_num(&n);
@@ -265,6 +268,8 @@ static void test_unbound(void)
             OK(MPI_T_event_handle_free(r, NULL, NULL));
         } else if (!is_mild) {
             GIVES(MPI_T_event_handle_alloc(i, NULL, MPI_INFO_NULL, &r), MPI_T_ERR_INVALID);
+            GIVES(MPI_T_event_handle_alloc(i, MPI_COMM_WORLD, MPI_INFO_NULL, &r),
+                  MPI_T_ERR_INVALID);
         }
     }
     OK(MPI_T_pvar_session_free(&s));
