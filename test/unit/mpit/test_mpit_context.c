@@ -65,6 +65,14 @@ static void on_other(MPI_T_event_instance in, MPI_T_event_registration reg, MPI_
     }
 }
 
+static void on_thread_event(MPI_T_event_instance in, MPI_T_event_registration reg,
+                            MPI_T_cb_safety level, void *user_data)
+{
+    (void)in, (void)reg, (void)level;
+    ck_assert_int_eq(loss.n_calls, 1);
+    ++*(int *)user_data;
+}
+
 static void loss_open(void)
 {
     MPI_Comm comm = fake_comm_handle(0);
@@ -159,6 +167,41 @@ START_TEST(a_handler_needs_a_callback_that_may_run)
     ck_assert_int_eq(loss.n_calls, 1);
     ck_assert_int_eq(loss.n_lost, 5);
     ck_assert_ptr_eq(loss.user_data, &data);
+    loss_close();
+}
+END_TEST
+
+/* Of the source without order: told where it is next raised, or where the host delivers. */
+START_TEST(losses_in_signal_handlers_are_told_outside)
+{
+    MPI_T_event_registration newest;
+    int n_thread = 0, n_newest = 0, k;
+
+    loss_open();
+    newest = event_open("fake_plain"); /* comes first */
+    for (k = 0; k < 2; k++) {
+        lose(0);
+        event_on(loss.loser, MPI_T_CB_REQUIRE_NONE, NULL, NULL);
+        event_on(loss.loser, MPI_T_CB_REQUIRE_THREAD_SAFE, &n_thread, count);
+        OK(MPI_T_event_set_dropped_handler(loss.loser, on_loss));
+        fake_raise(1, 0, FATHOM_SAFE_SIGNAL); /* nobody may be called, and the queue is full */
+        ck_assert_int_eq(loss.n_calls, k);
+        if (k == 0) {
+            event_on(newest, MPI_T_CB_REQUIRE_THREAD_SAFE, &n_newest, on_thread_event);
+            fake_raise(2, 0, FATHOM_SAFE_THREAD);
+            ck_assert_int_eq(n_newest, 1); /* the first loss was told before: see there */
+            event_on(newest, MPI_T_CB_REQUIRE_THREAD_SAFE, NULL, NULL);
+        }
+        fathom_mpit_poll();
+        ck_assert_int_eq(loss.n_calls, k + 1);
+        ck_assert_int_eq(loss.n_lost, k + 1);
+        ck_assert_int_eq(loss.source, 1);
+        ck_assert_int_eq(loss.level, k == 0 ? MPI_T_CB_REQUIRE_THREAD_SAFE : MPI_T_CB_REQUIRE_NONE);
+        event_on(loss.loser, MPI_T_CB_REQUIRE_NONE, &loss.n_lost_events, count);
+        event_on(loss.loser, MPI_T_CB_REQUIRE_THREAD_SAFE, NULL, NULL);
+        OK(MPI_T_event_set_dropped_handler(loss.loser, NULL));
+    }
+    OK(MPI_T_event_handle_free(newest, NULL, NULL));
     loss_close();
 }
 END_TEST
@@ -412,6 +455,7 @@ int main(void)
     const TTest *tests[] = {losses_are_told_before_the_next_event_of_the_source,
                             without_a_handler_no_loss_is_recorded,
                             a_handler_needs_a_callback_that_may_run,
+                            losses_in_signal_handlers_are_told_outside,
                             a_handler_may_free_its_registration,
                             free_callbacks_know_where_they_run,
                             events_inside_callbacks_know_where_they_are,
