@@ -281,11 +281,13 @@ struct fathom_level {
     uint64_t followers; /* the registry's: handles that keep watermarks of their own */
 };
 
-/* A level went beyond a mark: records it for the process and for every started handle. Lock-free,
-   async-signal-safe. */
+/* A level went beyond a mark: records it for the process and for every started handle (15.3.7.1).
+   `level` stays the host's; only the thread that moves it calls this. Lock-free,
+   async-signal-safe. Called by the functions below. */
 void fathom_mpit_mark(struct fathom_level *level);
 
-/* Relaxed atomics: tools on other threads read and move the marks while the level is in use. */
+/* The level is now `now`, or moves by `by` (it must not go below 0). One thread at a time moves a
+   level. Relaxed atomics: tools on other threads read and move the marks meanwhile. */
 static inline void fathom_level_set(struct fathom_level *l, uint64_t now)
 {
     __atomic_store_n(&l->now, now, __ATOMIC_RELAXED);
@@ -325,7 +327,8 @@ static inline uint64_t fathom_level_down(struct fathom_level *l)
     return now;
 }
 
-/* Add to a word of one's own so that other threads may read it: no locked instruction. */
+/* Add to a word of one's own so that other threads may read it: no locked instruction. One thread
+   at a time writes a word. */
 static inline void fathom_word_add(uint64_t *word, uint64_t by)
 {
     __atomic_store_n(word, __atomic_load_n(word, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
@@ -354,62 +357,83 @@ struct fathom_host {
     void (*warn)(const char *text); /* takes each warning (no newline); NULL: stderr */
 };
 
-/* Name the host, before any other call: a library from a constructor, a program from main().
-   Returns 0, or -1 when another host is set. */
+/* Name the host, before any other call: a library from a constructor, a program from main(). The
+   struct stays the caller's and must live as long as the process. Returns 0 (also for the same host
+   again), or -1: `host` is NULL, or another one is set. */
 int fathom_mpit_host(const struct fathom_host *host);
 
-/* Use [page, page + len) as the shared page (zeroed, outlives everything; made by the launcher).
-   Without this call the registry maps an anonymous page of FATHOM_PAGE_LEN. Only before the first
-   fathom_mpit_add(). Returns 0 or -1 (too small, too late). */
+/* Use [page, page + len) as the shared page: zeroed, aligned to 64 bytes, the caller's, and there
+   as long as the process (it is made by the launcher). Without this call the registry maps an
+   anonymous page of FATHOM_PAGE_LEN. Only before the first fathom_mpit_add(). Returns 0, or -1: too
+   small, not aligned, or too late. */
 int fathom_mpit_page(void *page, size_t len);
 
-struct fathom_page *fathom_mpit_page_get(void); /* the page in use, mapped if there is none yet */
+/* The page in use, mapped if there is none yet. The registry's, to be read; NULL when memory is
+   out. */
+struct fathom_page *fathom_mpit_page_get(void);
 
 /*
- * Add a table; *out_block is its zeroed, cache-line-aligned block in the page (NULL if block_len
- * is 0), with the control variables loaded from files and environment. Adding the same table again
- * gives the same block. Returns 0; -1: out of room, a name is taken or malformed, a row breaks the
- * rules of its class, or the set is fixed already; which, is said as a warning.
+ * Add a table, which stays the caller's and must live as long as the process, with all that it
+ * points to. *out_block (may be NULL) is its zeroed, cache-line-aligned block in the page (none if
+ * block_len is 0), with the control variables loaded from files and environment; the words are the
+ * host's to write, the memory is the registry's. Adding the same table again gives the same
+ * block. Returns 0; -1: out of room, a name is taken or malformed, a row breaks the rules of its
+ * class (15.3.6.1, 15.3.7.1, 15.3.8.3), or the set is fixed already; which, is said as a warning,
+ * and *out_block is not written.
  */
 int fathom_mpit_add(const struct fathom_table *table, void **out_block);
 
-/* Count a user of the registry (MPI_Init or an MPI_T_init_thread): the first start calls
-   host->start; the set of variables is then fixed. Stops are counted alike. Returns 0 or -1. */
+/* Count a user of the registry (MPI_Init; MPI_T_init_thread does so by itself, 15.3.4): the first
+   start calls host->start, after which the set of variables is fixed. Returns 0, or -1: there is no
+   memory for the page, and nothing was counted. Each start that returned 0 has its stop; one stop
+   too many does nothing. */
 int fathom_mpit_start(void);
 void fathom_mpit_stop(void);
 
 /*
- * An object with words of its own was made: its block (zeroed, in the page) comes back in
- * *out_block. `id` is unique while it lives; `name` is shown by tools from outside; n_members sizes
- * the per-member rows. Returns 0; -1 when the page is full: the block is then ordinary memory, seen
- * by MPI_T only, and *out_block is still valid. NULL only when memory is out.
+ * An object with words of its own was made (15.3.2): its block (zeroed, in the page) comes back in
+ * *out_block, the registry's memory until fathom_mpit_object_remove(). `table` was added before;
+ * `object` is the host's pointer to it, which host->object gives for its handle and the registry
+ * does not follow; `id` is unique while it lives; `name` (copied; NULL: none) is shown by tools
+ * from outside; n_members sizes the per-member rows. An object that has words of that table already
+ * keeps them. Returns 0; -1 when the page is full: the block is then ordinary memory, seen by MPI_T
+ * only, and *out_block is still valid; it is NULL only when memory is out, the table is unknown or
+ * `object` is NULL.
  */
 int fathom_mpit_object_add(const struct fathom_table *table, void *object, uint64_t id,
                            const char *name, int n_members, void **out_block);
+/* Tools from outside see `name` (copied; NULL: none) from now on. Unknown objects: nothing. */
 void fathom_mpit_object_rename(void *object, const char *name);
-/* The object ends: handles bound to it become invalid, its block is free for others. */
+/* The object ends: handles bound to it become invalid (MPI_T_ERR_INVALID_HANDLE), events bound to
+   it are raised no more, its blocks are free for others. Unknown objects: nothing. */
 void fathom_mpit_object_remove(void *object);
 
 /*
- * Raise an event: call only when its `on` word is not 0. `block` is the block of the table that the
- * row is in; `object` the bound host object or NULL; values[] one word per data item (doubles by
- * bits). The caller is the engine at work: it holds the host's lock, or there is one thread only,
- * and callbacks get the safety level MPI_T_CB_REQUIRE_MPI_RESTRICTED. Those who cannot bear that
- * are called later, from fathom_mpit_deliver().
+ * Raise an event (15.3.8): call only when its `on` word is not 0. `event` is the row itself, as it
+ * was added; `block` the block of the table that it is in; `object` the bound host object or NULL;
+ * values[] one word per data item (doubles by bits), copied. The caller is the engine at work: it
+ * holds the host's lock, or there is one thread only, and callbacks get the safety level
+ * MPI_T_CB_REQUIRE_MPI_RESTRICTED, or a higher one inside of a callback that has it. Those who
+ * cannot bear that are called later, from fathom_mpit_deliver(); what finds no room to wait is
+ * dropped and told (15.3.8.5). There is no error; an event that is none is not raised.
  */
 void fathom_mpit_emit(const struct fathom_event *event, const void *block, const void *object,
                       const uint64_t *values);
 
 /* The same from elsewhere: FATHOM_SAFE_THREAD on a thread without the host's lock,
-   FATHOM_SAFE_SIGNAL in a signal handler; such events come from the unordered source. */
+   FATHOM_SAFE_SIGNAL in a signal handler; such events come from the unordered source (15.3.8.1). In
+   signal handlers, user callbacks cannot make calls of MPI_T that take locks: these give
+   MPI_T_ERR_NOT_ACCESSIBLE (15.3.8.2). */
 void fathom_mpit_emit_from(const struct fathom_event *event, const void *block, const void *object,
                            const uint64_t *values, enum fathom_safety safety);
 
-/* Not 0 while events wait for a place where their callbacks may call MPI. */
+/* Not 0 while events wait for a place where their callbacks may call MPI, or dropped ones for one
+   where they may be told. The registry's, to be read. */
 extern uint32_t fathom_mpit_waiting;
 
-/* Call the callbacks of waiting events. The host does so at the end of its calls, where a user's
-   function may call MPI. */
+/* Call the callbacks of waiting events, and the handlers of dropped ones. The host does so at the
+   end of its calls, without its lock, where a user's function may call MPI; fathom_mpit_poll() when
+   there is something to do. */
 void fathom_mpit_deliver(void);
 
 static inline void fathom_mpit_poll(void)
@@ -422,14 +446,16 @@ static inline void fathom_mpit_poll(void)
 uint64_t fathom_mpit_clock(void); /* nanoseconds, CLOCK_MONOTONIC: what time stamps use */
 
 /* Warn once about each FATHOM_* environment variable and file entry that nothing declares, with the
-   nearest name. Call when all tables are in. `also`: names that the host reads, NULL at the end. */
+   nearest name. Call when all tables are in. `also`: names that the host reads itself, NULL at the
+   end; the caller's, read during the call (NULL: none). */
 void fathom_mpit_warn_unknown(const char *const *also);
 
-/* The sentence of an MPI_T error code (MPI-5.0 15.3.10), NULL if `code` is none. */
+/* The sentence of an MPI_T error code (15.3.10), static; NULL if `code` is none. At any time. */
 const char *fathom_mpit_error_string(int code);
 
 /* Where the present value of a control variable comes from (enum fathom_source), with its unit and
-   environment variable ("": none); -1 for an index that is none. */
+   environment variable ("": none; NULL: not wanted); -1 for an index that is none. The unit is
+   static, the other string lives until the thread's next call. */
 int fathom_mpit_cvar_source(int cvar_index, const char **out_unit, const char **out_environment);
 
 #pragma GCC visibility pop
