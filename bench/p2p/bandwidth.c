@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A window of messages in flight from rank 0 to rank 1 (one way), or both ways at once; MB are 10^6
- * bytes. */
+/* A window of messages in flight from rank 0 to rank 1 (one way), or both ways at once, for the sizes
+ * given; MB are 10^6 bytes. */
 #include "../harness/bench.h"
 
 enum { N_BATCHES = 15, WINDOW = 32 };
@@ -47,25 +47,26 @@ static double measure(char *to, char *from, int len, int rank, int both)
 
 int main(int argc, char **argv)
 {
-    static const int lengths[] = {64, 1024, 8192, 65536, 262144, 1 << 20, 4 << 20};
-    int rank;
+    static const int usual[] = {64, 1024, 8192, 65536, 262144, 1 << 20, 4 << 20};
+    int rank, n = argc > 1 ? argc - 1 : (int)(sizeof(usual) / sizeof(usual[0]));
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     pin(rank);
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]) && rank < 2; i++) {
-        size_t room = (size_t)lengths[i] * WINDOW;
+    for (int i = 0; i < n && rank < 2; i++) {
+        int len = argc > 1 ? atoi(argv[i + 1]) : usual[i];
+        size_t room = (size_t)len * WINDOW;
         char *to = aligned_alloc(4096, (room + 4095) & ~(size_t)4095);
         char *from = aligned_alloc(4096, (room + 4095) & ~(size_t)4095);
         double one, two;
 
         memset(to, 1, room);
         memset(from, 2, room);
-        one = measure(to, from, lengths[i], rank, 0);
-        two = measure(to, from, lengths[i], rank, 1);
+        one = measure(to, from, len, rank, 0);
+        two = measure(to, from, len, rank, 1);
         if (rank == 0) {
-            report("bandwidth", lengths[i], one, "MB/s");
-            report("bidirectional", lengths[i], two, "MB/s");
+            report("bandwidth", len, one, "MB/s");
+            report("bidirectional", len, two, "MB/s");
         }
         free(to);
         free(from);
