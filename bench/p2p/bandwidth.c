@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A window of messages in flight from rank 0 to rank 1 (one way), or both ways at once, for the sizes
- * given; MB are 10^6 bytes. */
+/* A window of messages in flight from rank 0 to rank 1 (one way), or both ways at once, for the
+ * sizes given; MB are 10^6 bytes. */
 #include "../harness/bench.h"
 
 enum { N_BATCHES = 15, WINDOW = 32 };

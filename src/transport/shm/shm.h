@@ -10,6 +10,7 @@
  *     | header   | ring: many writers  | box 0    | box 1    | ... |
  *     +----------+---------------------+----------+----------+-- --+
  *      reserved at open                 each reserved when a sender claims it
+ * Behind each box lies the lane of the same pair (shm_lane.h), for what is longer than lane_min.
  *
  * A pair begins to talk through the ring. After `box_after` messages the sender claims the next
  * fast box, says so in the ring, and goes on in the box; the reader looks into a box from that
@@ -33,6 +34,7 @@
 #pragma once
 
 #include "transport/shm/shm_box.h"
+#include "transport/shm/shm_lane.h"
 #include "transport/shm/shm_open.h"
 #include "transport/shm/shm_ring.h"
 #include "util/tally.h"
@@ -40,7 +42,7 @@
 #include <sys/types.h>
 
 #define FM_SHM_MAGIC   UINT64_C(0x31474d534853464d)
-#define FM_SHM_VERSION 3
+#define FM_SHM_VERSION 4
 #define FM_SHM_COPIES  8   /* transfers that a process may have in progress at one time */
 #define FM_SHM_PIECES  128 /* of one transfer, at most */
 #define FM_SHM_BOXES   256 /* most fast boxes of a process */
@@ -49,9 +51,14 @@
 struct fm_shm_words {
     uint64_t ring_bytes, boxes, box_bytes, box_after; /* cvars */
     uint64_t max_message, cma, cma_chunk, cma_help, wake;
+    uint64_t lane_bytes, lane_min, far_ns;
     struct fm_tally sent;        /* messages handed to peers */
     struct fm_tally received;    /* messages delivered */
     uint64_t n_ring_sent;        /* of them sent, not through a fast box */
+    uint64_t n_lane_sent;        /* ... through a box, the body through the lane */
+    uint64_t n_past;             /* of these, stored past the caches */
+    uint64_t line_ns;            /* time of the last look at a word of a reader */
+    uint64_t n_lanes;            /* lanes that this process writes to */
     uint64_t n_full;             /* refused, no room at the receiver */
     uint64_t n_boxes_claimed;    /* fast boxes that this process got at others */
     uint64_t n_boxes_refused;    /* ... did not get */
@@ -72,6 +79,7 @@ struct fm_shm_geometry {
     uint64_t segment_len;
     uint64_t ring_at, ring_len;
     uint64_t boxes_at, box_stride;
+    uint64_t lane_at, lane_len; /* within the stride; a power of two, or 0: there are none */
     uint32_t n_boxes, box_cells;
     uint32_t max_send;
     uint32_t fences; /* senders must fence before they look at the bell */
@@ -132,6 +140,7 @@ struct fm_shm_ep {
     struct fm_ep ep; /* first */
     struct fm_shm_end tx;
     struct fm_shm_header *header; /* of the peer's segment */
+    size_t cells_len;             /* bytes up to which a message goes through the box's cells */
     bool must_fence;
     bool is_dead; /* failed() was called; tx.box is NULL */
     bool is_box_tried;
@@ -145,6 +154,7 @@ struct fm_shm_ep {
     struct fm_shm_address address;
     uint64_t room_span; /* between reserve and commit: of the ring */
     int door;           /* our descriptor of the peer's pipe; -1: it has none */
+    struct fm_shm_lane lane;
     struct fm_shm_ep *next;
 };
 
@@ -187,7 +197,9 @@ struct fm_shm_transport {
     int self, fd;
     int door[2]; /* the pipe, read and write end; -1: none */
     struct fm_shm_geometry geometry;
+    char *staging; /* for messages that are made before they are copied; or NULL */
     struct fm_shm_end rx[FM_SHM_BOXES];
+    struct fm_shm_lane lanes[FM_SHM_BOXES]; /* of the boxes in rx */
 };
 
 /* shm_open.c: the events of the room. */
@@ -195,8 +207,9 @@ void fm_shm_event_connected(struct fm_shm_ep *ep);
 void fm_shm_event_box(struct fm_shm_ep *ep);
 void fm_shm_event_refused(struct fm_shm_ep *ep, int error);
 
-/* shm_open.c: reserve the memory of a box in a peer's segment and map it. False: there is none. */
+/* shm_open.c: reserve the memory of a box, or of the lane behind it. False: there is none. */
 bool fm_shm_open_box(struct fm_shm_ep *ep, uint32_t box);
+bool fm_shm_open_lane(struct fm_shm_ep *ep, uint32_t box);
 
 /* shm_open.c: the peer has died or left, as far as can be told. Slow. */
 bool fm_shm_open_is_gone(struct fm_shm_ep *ep);

@@ -47,7 +47,8 @@ struct fm_shm_cell {
 } FM_ALIGNED(FM_CACHE_LINE);
 
 struct fm_shm_box {
-    _Atomic uint32_t done; /* number of cells that the reader has left behind */
+    _Atomic uint32_t done;      /* number of cells that the reader has left behind */
+    _Atomic uint32_t lane_done; /* ... and of lines of the lane (shm_lane.h) */
     struct fm_shm_cell cells[] FM_ALIGNED(FM_CACHE_LINE);
 };
 

@@ -212,20 +212,54 @@ static int send_ring(struct fm_shm_ep *ep, const void *head, size_t head_len, co
     return 0;
 }
 
+/* From now on long messages take the lane, if there is one. */
+FM_COLD static void try_lane(struct fm_shm_ep *ep)
+{
+    if (!fm_shm_lane_open(ep)) {
+        ep->cells_len = ep->ep.tp->max_send;
+    }
+}
+
+/* The body lies in the lane, and a cell of the box says where. */
+static int send_long(struct fm_shm_ep *ep, const void *head, size_t head_len, const void *body,
+                     size_t body_len)
+{
+    struct fm_shm_cell *cell = fm_shm_box_room(&ep->tx, sizeof(struct fm_shm_note));
+
+    if (!cell || fm_shm_lane_put(ep, (void *)cell->data, head, head_len, body, body_len)) {
+        return full(ep);
+    }
+    fm_shm_box_publish(&ep->tx, cell, sizeof(struct fm_shm_note) | FM_SHM_INTERNAL);
+    FM_STAT(transport_of(ep)->words->n_lane_sent++);
+    count_sent(ep, head_len + body_len);
+    ring_bell(ep);
+    return 0;
+}
+
 /* Not the straight line: too long, or no box (yet). */
 static __attribute__((noinline)) int send_other(struct fm_shm_ep *ep, const void *head,
                                                 size_t head_len, const void *body, size_t body_len)
 {
     int rc;
 
+    if (ep->lane.lines && ep->tx.box && head_len + body_len <= ep->ep.tp->max_send) {
+        return send_long(ep, head, head_len, body, body_len);
+    }
+
     if (head_len + body_len > ep->ep.tp->max_send) {
         return fm_fail(-FM_E_INVAL, "a message of %zu bytes is beyond shm_max_message (%zu)",
                        head_len + body_len, ep->ep.tp->max_send);
+    }
+    if (head_len + body_len > ep->cells_len) {
+        ep->box_after = 0; /* a long message deserves one at once */
     }
     if (!ep->tx.box && wants_box(ep) && !ep->is_dead && claim_box(ep)) {
         return full(ep);
     }
     if (ep->tx.box) {
+        if (head_len + body_len > ep->cells_len) {
+            try_lane(ep);
+        }
         return fm_shm_msg_send(&ep->ep, head, head_len, body, body_len);
     }
     rc = send_ring(ep, head, head_len, body, body_len, FM_SHM_MESSAGE);
@@ -257,7 +291,7 @@ int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const 
     size_t len = head_len + body_len;
     struct fm_shm_cell *cell;
 
-    if (FM_UNLIKELY(!ep->tx.box || len > fep->tp->max_send)) {
+    if (FM_UNLIKELY(!ep->tx.box || len > ep->cells_len)) {
         return send_other(ep, head, head_len, body, body_len);
     }
     cell = fm_shm_box_room(&ep->tx, len);
@@ -303,8 +337,19 @@ int fm_shm_msg_reserve(struct fm_ep *fep, size_t len, void **out_room)
     if (ep->is_dead) {
         return fm_fail(-FM_E_PEER, "the process has ended");
     }
+    if (len > ep->cells_len) {
+        ep->box_after = 0;
+    }
     if (!ep->tx.box && wants_box(ep) && claim_box(ep)) {
         return full(ep);
+    }
+    if (ep->tx.box && len > ep->cells_len) {
+        try_lane(ep);
+    }
+    if (ep->tx.box && len > ep->cells_len) {
+        bool has_cell = fm_shm_box_room(&ep->tx, sizeof(struct fm_shm_note)) != NULL;
+
+        return has_cell && fm_shm_lane_reserve(ep, len, out_room) == 0 ? 0 : full(ep);
     }
     if (ep->tx.box) {
         cell = fm_shm_box_room(&ep->tx, len);
@@ -323,6 +368,17 @@ int fm_shm_msg_reserve(struct fm_ep *fep, size_t len, void **out_room)
     return 0;
 }
 
+static void commit_long(struct fm_shm_ep *ep, size_t len)
+{
+    struct fm_shm_cell *cell = fm_shm_box_room(&ep->tx, sizeof(struct fm_shm_note));
+
+    fm_shm_lane_commit(ep, (void *)cell->data, len);
+    if (len) {
+        fm_shm_box_publish(&ep->tx, cell, sizeof(struct fm_shm_note) | FM_SHM_INTERNAL);
+        FM_STAT(transport_of(ep)->words->n_lane_sent++);
+    }
+}
+
 int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
 {
     struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
@@ -333,6 +389,8 @@ int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
         u->len = len;
         fm_shm_ring_publish(u, ep->room_span, len ? FM_SHM_MESSAGE : FM_SHM_SKIP);
         FM_STAT(transport_of(ep)->words->n_ring_sent += len != 0);
+    } else if (ep->lane.has_room) {
+        commit_long(ep, len);
     } else if (len) {
         fm_shm_box_publish(&ep->tx, fm_container_of(room, struct fm_shm_cell, data), (uint32_t)len);
     }
@@ -356,10 +414,34 @@ FM_INLINE void deliver(struct fm_shm_transport *t, const void *data, size_t len)
     t->tp.sink.deliver(t->tp.sink.ctx, data, len);
 }
 
-/* Not an ordinary message of a box. Its length, or a failure. */
-FM_COLD static int take_other(struct fm_shm_transport *t, const struct fm_shm_cell *cell,
-                              uint32_t len)
+/* A message whose body lies in the lane of box k. The length of its note, or a failure. */
+static int take_long(struct fm_shm_transport *t, unsigned k, const struct fm_shm_cell *cell)
 {
+    struct fm_shm_lane *lane = &t->lanes[k];
+    const void *data;
+    uint32_t end;
+    size_t len;
+
+    if (FM_UNLIKELY(!lane->n_lines)) {
+        lane->n_lines = (uint32_t)(t->geometry.lane_len / FM_CACHE_LINE);
+        t->words->segment_bytes += t->geometry.lane_len;
+    }
+    data = fm_shm_lane_find(lane, cell->data, t->tp.max_send, &len, &end);
+    if (FM_UNLIKELY(!data)) {
+        return broken("a place in a lane");
+    }
+    deliver(t, data, len);
+    fm_shm_lane_advance(lane, t->rx[k].box, end);
+    return sizeof(struct fm_shm_note);
+}
+
+/* Not an ordinary message of a box. Its length, or a failure. */
+static __attribute__((noinline)) int take_other(struct fm_shm_transport *t, unsigned k,
+                                                const struct fm_shm_cell *cell, uint32_t len)
+{
+    if (FM_LIKELY(len == (sizeof(struct fm_shm_note) | FM_SHM_INTERNAL))) {
+        return take_long(t, k, cell);
+    }
     if (!(len & FM_SHM_INTERNAL) || (len & ~FM_SHM_INTERNAL) > FM_SHM_INLINE) {
         return broken("a length in a fast box");
     }
@@ -379,7 +461,7 @@ FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
         if (FM_LIKELY(len <= t->tp.max_send)) {
             deliver(t, cell->data, len);
         } else {
-            int rc = take_other(t, cell, len);
+            int rc = take_other(t, k, cell, len);
 
             if (rc < 0) {
                 return rc;
@@ -408,8 +490,9 @@ FM_COLD static int begin_box(struct fm_shm_transport *t, uint64_t box)
     }
     fm_shm_box_attach(&t->rx[t->n_rx], (char *)t->header + g->boxes_at + box * g->box_stride,
                       g->box_cells);
+    t->lanes[t->n_rx].lines = (char *)t->rx[t->n_rx].box + g->lane_at;
     t->n_rx++;
-    t->words->segment_bytes += g->box_stride;
+    t->words->segment_bytes += g->lane_at;
     FM_STAT(t->words->n_boxes_polled = t->n_rx);
     return 0;
 }

@@ -55,6 +55,16 @@ static const struct fathom_cvar cvars[] = {
          "messages find no room (shm_no_room)."),
     CVAR("shm_box_after", box_after, 8, 0, 1 << 30, "messages", FATHOM_SCOPE_LOCAL,
          "Messages to a peer after which a fast box is claimed there; 0 claims it with the first."),
+    CVAR("shm_lane_bytes", lane_bytes, 2 << 20, 0, 64 << 20, "bytes", FATHOM_SCOPE_LOCAL,
+         "Room for long messages that comes with a fast box, a power of two, cut down where very "
+         "many processes share the host; twice the cache that a processor has for itself is best, "
+         "and 0 sends long messages through the box."),
+    CVAR("shm_lane_min", lane_min, 1024, FM_SHM_INLINE, 1 << 20, "bytes", FATHOM_SCOPE_LOCAL,
+         "Length with header beyond which a message takes the lane instead of the box; raise it "
+         "to compare."),
+    CVAR("shm_far_ns", far_ns, 150, 0, 1000000, "ns", FATHOM_SCOPE_LOCAL,
+         "Time of a look at a word that a peer has just written, beyond which long messages to it "
+         "are stored past the caches, which pays where processors share none; 0 never does that."),
     CVAR("shm_max_message", max_message, (16 << 10) + FM_CACHE_LINE, 4 << 10, 1 << 20, "bytes",
          FATHOM_SCOPE_ALL_EQ,
          "Longest piece that goes through shared memory as one message; longer ones are cut into "
@@ -104,6 +114,15 @@ static const struct fathom_pvar pvars[] = {
      .terms = box_sent,
      .n_terms = FM_ARRAY_LEN(box_sent),
      .desc = "Of shm_sent, messages that went through a fast box."},
+    PVAR("shm_lane_sent", n_lane_sent, FATHOM_COUNTER, "messages",
+         "Of shm_box_sent, messages so long that they went through the lane behind the box."),
+    PVAR("shm_lanes", n_lanes, FATHOM_COUNTER, "peers",
+         "Peers at which this process has a lane for long messages."),
+    PVAR("shm_past_caches", n_past, FATHOM_COUNTER, "messages",
+         "Of shm_lane_sent, messages that were stored past the caches, since the peer is far."),
+    PVAR("shm_line_time", line_ns, FATHOM_LEVEL, "ns",
+         "Time of the last look at a word that a reader of long messages had written: how far the "
+         "processors are apart."),
     PVAR("shm_no_room", n_full, FATHOM_COUNTER, "times",
          "Sends that found the receiver's memory full and were tried again."),
     PVAR("shm_boxes_claimed", n_boxes_claimed, FATHOM_COUNTER, "peers",
@@ -225,6 +244,11 @@ static uint64_t round_up(uint64_t n, uint64_t to)
     return (n + to - 1) / to * to;
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t power_of_two(uint64_t n)
 {
     uint64_t p = 1;
@@ -235,8 +259,29 @@ static uint64_t power_of_two(uint64_t n)
     return p;
 }
 
+/* Most memory for lanes in one process, while there are no more senders than that takes. */
+#define LANES_BYTES (UINT64_C(8) << 20)
+
+/* The length of a lane, of which n_local - 1 others may each want one: 0 for none. */
+static uint64_t plan_lane(const struct fm_shm_words *w, uint64_t max_send, int n_local)
+{
+    uint64_t len = power_of_two(w->lane_bytes);
+    uint64_t share = LANES_BYTES / (uint64_t)(n_local > 1 ? n_local - 1 : 1);
+
+    if (w->lane_bytes == 0) {
+        return 0;
+    }
+    while (len > share && len > 8 * max_send) {
+        len /= 2;
+    }
+    while (len < 8 * max_send) {
+        len *= 2;
+    }
+    return len;
+}
+
 /* Sizes as the control variables want them, made to fit each other. */
-static struct fm_shm_geometry plan(const struct fm_shm_words *w)
+static struct fm_shm_geometry plan(const struct fm_shm_words *w, int n_local)
 {
     struct fm_shm_geometry g = {.n_boxes = (uint32_t)w->boxes,
                                 .max_send = (uint32_t)round_up(w->max_message, FM_CACHE_LINE)};
@@ -252,7 +297,9 @@ static struct fm_shm_geometry plan(const struct fm_shm_words *w)
     }
     g.ring_at = round_up(sizeof(struct fm_shm_header), FM_CACHE_LINE);
     g.boxes_at = round_up(g.ring_at + sizeof(struct fm_shm_ring) + g.ring_len, 4096);
-    g.box_stride = round_up(fm_shm_box_size(g.box_cells, g.max_send), 4096);
+    g.lane_at = round_up(fm_shm_box_size(g.box_cells, g.max_send), 4096);
+    g.lane_len = plan_lane(w, g.max_send, n_local);
+    g.box_stride = g.lane_at + g.lane_len;
     g.segment_len = g.boxes_at + g.n_boxes * g.box_stride;
     return g;
 }
@@ -278,11 +325,11 @@ static int make_file(const struct fm_shm_geometry *g)
     return fd;
 }
 
-static int make_segment(struct fm_shm_transport *t)
+static int make_segment(struct fm_shm_transport *t, int n_local)
 {
     struct fm_shm_header *h;
 
-    t->geometry = plan(t->words);
+    t->geometry = plan(t->words, n_local);
     t->geometry.fences = t->fences;
     t->fd = make_file(&t->geometry);
     if (t->fd < 0) {
@@ -362,7 +409,11 @@ static bool is_sound(const struct fm_shm_geometry *g, const struct fm_shm_addres
            power_of_two(g->ring_len) == g->ring_len && g->ring_len >= 4 * (uint64_t)max_send &&
            power_of_two(g->box_cells) == g->box_cells && g->n_boxes <= FM_SHM_BOXES &&
            g->box_cells >= 4 * fm_shm_box_span(max_send) && g->box_cells <= g->segment_len &&
-           g->ring_len <= g->segment_len && g->box_stride >= box_len &&
+           g->ring_len <= g->segment_len && g->lane_at >= box_len &&
+           (g->n_boxes == 0 || (g->lane_at <= g->segment_len && g->lane_len <= g->segment_len)) &&
+           g->lane_at % FM_CACHE_LINE == 0 && g->box_stride >= g->lane_at + g->lane_len &&
+           (g->lane_len == 0 ||
+            (power_of_two(g->lane_len) == g->lane_len && g->lane_len >= 8 * (uint64_t)max_send)) &&
            g->ring_at >= sizeof(struct fm_shm_header) &&
            g->ring_at + sizeof(struct fm_shm_ring) + g->ring_len <= g->boxes_at &&
            g->boxes_at + g->n_boxes * g->box_stride <= g->segment_len;
@@ -452,6 +503,7 @@ static int shm_connect(struct fm_transport *tp, int peer, const void *addr, size
     }
     ep->claimed = -1;
     ep->box_after = (uint32_t)t->words->box_after;
+    ep->cells_len = smaller(t->words->lane_min, tp->max_send);
     ep->must_fence = ep->geometry.fences || !t->is_registered;
     ep->ep.no_rma = !fm_shm_copy_probe(ep);
     ep->can_help = !ep->ep.no_rma;
@@ -491,19 +543,37 @@ static void shm_disconnect(struct fm_ep *fep)
     free(ep);
 }
 
-bool fm_shm_open_box(struct fm_shm_ep *ep, uint32_t box)
+static bool reserve(struct fm_shm_ep *ep, uint64_t at, uint64_t len)
 {
-    const struct fm_shm_geometry *g = &ep->geometry;
-    off_t at = (off_t)(g->boxes_at + box * g->box_stride);
     int fd = open_file(&ep->address);
     bool is_there;
 
     if (fd < 0) {
         return false;
     }
-    is_there = fallocate(fd, 0, at, (off_t)g->box_stride) == 0;
+    is_there = fallocate(fd, 0, (off_t)at, (off_t)len) == 0;
     close(fd);
     return is_there;
+}
+
+bool fm_shm_open_box(struct fm_shm_ep *ep, uint32_t box)
+{
+    const struct fm_shm_geometry *g = &ep->geometry;
+
+    return reserve(ep, g->boxes_at + box * g->box_stride, g->lane_at);
+}
+
+bool fm_shm_open_lane(struct fm_shm_ep *ep, uint32_t box)
+{
+    const struct fm_shm_geometry *g = &ep->geometry;
+    uint64_t at = g->boxes_at + box * g->box_stride + g->lane_at;
+
+    if (!reserve(ep, at, g->lane_len)) {
+        return false;
+    }
+    /* All at once, which is many times faster than fault by fault. Old kernels refuse. */
+    (void)madvise((char *)ep->header + at, g->lane_len, MADV_POPULATE_WRITE);
+    return true;
 }
 
 bool fm_shm_open_is_gone(struct fm_shm_ep *ep)
@@ -540,6 +610,7 @@ static void shm_close(struct fm_transport *tp)
     fm_shm_door_close(t);
     munmap(t->header, t->geometry.segment_len);
     close(t->fd);
+    free(t->staging);
     free(t);
 }
 
@@ -573,7 +644,7 @@ int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_tra
     t->chunk = t->words->cma_chunk;
     t->help_len = t->words->cma_help ? t->words->cma_help : SIZE_MAX;
     choose_barrier(t, args->n_local ? args->n_local : args->n_procs);
-    rc = make_segment(t);
+    rc = make_segment(t, args->n_local ? args->n_local : args->n_procs);
     if (rc < 0) {
         goto err_t;
     }

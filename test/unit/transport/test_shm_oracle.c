@@ -12,6 +12,7 @@
 
 #include "shm_side.h"
 #include "support/oracle_row.h"
+#include "util/sync.h"
 
 #define N 3
 
@@ -39,6 +40,16 @@ ssize_t process_vm_writev(pid_t pid, const struct iovec *l, unsigned long n_l,
                           const struct iovec *r, unsigned long n_r, unsigned long flags)
 {
     return count_copy(syscall(SYS_process_vm_writev, pid, l, n_l, r, n_r, flags));
+}
+
+/* ---- stores past the caches ---- */
+
+static uint64_t n_past;
+
+void fm_shm_past_copy(void *to, const void *from, size_t len)
+{
+    n_past++;
+    memcpy(to, from, len);
 }
 
 static int poll_side(int k)
@@ -116,12 +127,16 @@ static uint64_t file_bytes(int k)
 
 START_TEST(random_traffic_is_counted)
 {
-    enum { AFTER = 3 };
+    enum { AFTER = 3, LANE_MIN = 1024 };
     uint64_t sent[N] = {0}, bytes[N] = {0}, got[N] = {0}, got_bytes[N] = {0}, refused[N] = {0};
-    uint64_t by_pair[N][N] = {{0}}, in_box[N] = {0};
+    uint64_t by_pair[N][N] = {{0}}, in_box[N] = {0}, in_lane[N] = {0};
+    uint64_t began = fm_now_ns();
 
+    n_past = 0;
     for (int k = 0; k < N; k++) {
         side[k].words.box_after = AFTER;
+        side[k].words.lane_min = LANE_MIN;
+        side[k].words.far_ns = _i && k == 0 ? 1 : 0; /* no look is so quick */
     }
     connect_all();
     for (int i = 0; i < 30000; i++) {
@@ -137,7 +152,9 @@ START_TEST(random_traffic_is_counted)
             bytes[from] += len;
             got[to]++;
             got_bytes[to] += len;
+            by_pair[from][to] += len > LANE_MIN ? AFTER : 0;
             in_box[from] += by_pair[from][to]++ >= AFTER;
+            in_lane[from] += len > LANE_MIN;
         }
         if (side_random(&side[0], 200) == 0) {
             poll_side((int)side_random(&side[0], N));
@@ -155,6 +172,11 @@ START_TEST(random_traffic_is_counted)
         same(k, "shm_received_bytes", got_bytes[k]);
         same(k, "shm_no_room", refused[k]);
         same(k, "shm_box_sent", in_box[k]);
+        same(k, "shm_lane_sent", in_lane[k]);
+        same(k, "shm_lanes", N);
+        ORACLE_ROW(&fm_shm_vars, &side[k].words, "shm_line_time", 0, >, 0);
+        ORACLE_ROW(&fm_shm_vars, &side[k].words, "shm_line_time", 0, <, fm_now_ns() - began);
+        same(k, "shm_past_caches", k == 0 ? n_past : 0);
         same(k, "shm_boxes_claimed", N);
         same(k, "shm_boxes_refused", 0);
         same(k, "shm_boxes_polled", N);
@@ -164,6 +186,7 @@ START_TEST(random_traffic_is_counted)
         same(k, "shm_copies", 0);
         same(k, "shm_copy_calls", n_calls[k]);
     }
+    ck_assert(_i ? n_past > 0 : n_past == 0);
 }
 END_TEST
 
@@ -277,7 +300,7 @@ int main(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, random_traffic_is_counted);
+    tcase_add_loop_test(tc, random_traffic_is_counted, 0, 2);
     tcase_add_test(tc, boxes_run_out);
     tcase_add_test(tc, copies_are_what_the_kernel_did);
     tcase_add_test(tc, forbidden_copies_are_counted);
