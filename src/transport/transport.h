@@ -159,6 +159,8 @@ struct fm_transport {
     size_t max_send;      /* bytes of head and body of one message, at least 4096 */
     size_t best_inline;   /* bytes up to which send() is cheapest (inject, one cache line), head
                              included */
+    size_t piece_len;     /* bytes of a message that is one of many, header not included, when they
+                             flow best; 0: as long as may be */
     bool has_rma;         /* rma() and expose() work */
     bool needs_expose;    /* a GET's target must be exposed (false: its plain address is enough, see
                              shm) */
@@ -173,6 +175,8 @@ struct fm_ep {
     struct fm_transport *tp;
     const struct fm_transport_ops *ops; /* == tp->ops, saves a load on the hot path */
     int peer;                           /* process index */
+    bool pushes; /* long data goes faster to it by many messages than it fetches them by rma(), as
+                    long as both processes are awake */
     bool no_rma; /* set by connect(): this peer's memory cannot be reached although tp->has_rma;
                     rma() answers -FM_E_UNSUPPORTED and the engine sends fragments */
 };

@@ -159,6 +159,7 @@ static int keep_rts(struct fm_channel *ch, const struct fm_wire_rts *h, int n_ru
     u->sreq = h->sreq;
     u->key = h->key;
     u->has_key = b->head.flags & FM_WIRE_HAS_KEY;
+    u->can_push = b->head.flags & FM_WIRE_PUSH;
     u->n_runs = (uint16_t)n_runs;
     fm_unexp_fill(u, h + 1, layout_len);
     if (FM_UNLIKELY(fm_unexp_keep(ch, u) != 0)) {
@@ -192,9 +193,13 @@ static int got_rts(struct fm_channel *ch, struct fm_peer *peer, const struct fm_
     if (!r) {
         rc = keep_rts(ch, h, n_runs);
     } else {
-        struct fm_rts rts = {h->len, h->sreq,
-                             h->key, h->base.head.flags & FM_WIRE_HAS_KEY,
-                             n_runs, (const struct fm_pack_run *)(h + 1)};
+        struct fm_rts rts = {h->len,
+                             h->sreq,
+                             h->key,
+                             h->base.head.flags & FM_WIRE_HAS_KEY,
+                             h->base.head.flags & FM_WIRE_PUSH,
+                             n_runs,
+                             (const struct fm_pack_run *)(h + 1)};
 
         fm_recv_matched(r, h->base.source, h->base.tag, (MPI_Count)h->len);
         r->peer = peer;
@@ -235,6 +240,10 @@ static int got_data(struct fm_channel *ch, struct fm_peer *peer, const struct fm
 {
     struct fm_recv_req *r = fm_ids_get(&ch->ids, FM_ID_RECV, h->rreq);
 
+    if (FM_UNLIKELY(!r) && fm_ids_was_used(&ch->ids, h->rreq)) {
+        FM_STAT(ch->words->n_data_late++);
+        return 0; /* asked for, and fetched in the meantime */
+    }
     if (FM_UNLIKELY(!r || r->peer != peer)) {
         return unknown("receive", h->rreq);
     }

@@ -38,6 +38,7 @@ struct fm_send_req {
     bool is_exposed;
     bool is_counted; /* in peer->n_rts */
     bool is_held;    /* found too many RTS unanswered */
+    bool is_pushing; /* complete with FIN */
     uint64_t start_ns;
     struct fm_mem mem;
     /* Fragments, after CTS. */
@@ -58,9 +59,10 @@ struct fm_recv_req {
     MPI_Count cap;        /* bytes that the buffer takes */
     MPI_Count want;       /* bytes that will come */
     MPI_Count got;
-    MPI_Count len; /* bytes that were sent */
-    uint64_t id;   /* on the wire; 0: none */
-    uint64_t sreq; /* the sender's name of it */
+    MPI_Count len;  /* bytes that were sent */
+    uint64_t id;    /* on the wire; 0: none */
+    uint64_t sreq;  /* the sender's name of it */
+    bool is_pushed; /* asked for, and the sender waits for FIN */
     struct fm_fetch *fetch;
     struct fm_pack pack;
 };
@@ -230,8 +232,9 @@ int fm_rndv_receive(struct fm_channel *ch, struct fm_recv_req *r, const struct f
 /* A fragment has come. 0 or -FM_E_PROTO. */
 int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_wire_reply *h,
                  const void *data, size_t len);
-/* Ask for fragments; or, when all has been fetched, give the sender its buffer back. */
-void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r);
+/* Ask for fragments, or for as many as come soon (is_pushed); or, when all is here, give the sender
+   its buffer back. */
+void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r, bool is_pushed);
 void fm_rndv_fetched(struct fm_channel *ch, struct fm_recv_req *r);
 
 /* self.c ------------------------------------------------------------------------------------- */

@@ -7,12 +7,18 @@
  * walked over in step on both sides, the sender's side along the layout that came with the RTS; a
  * piece ends where one of the sides does. A transport that takes lists gets many pieces in one
  * transfer, the others one transfer per piece.
+ *
+ * Where the sender had better push the data (rndv.c), a fetch begins with asking for that, and with
+ * patience: it takes the first transfer only when for a while nothing has come. What comes later is
+ * placed all the same, it is what is fetched; whichever way is done first ends the message, once
+ * no transfer is in flight.
  */
 #include "core/p2p/fetch.h"
 
 #include <stdlib.h>
 
 #include "core/p2p/engine.h"
+#include "util/sync.h"
 
 #define DEPTH_MAX 8
 #define LIST_MAX  128
@@ -41,6 +47,10 @@ struct fm_fetch {
     struct pieces *pieces; /* NULL: both sides are one run */
     struct fm_mem mem;     /* registration of the buffer */
     bool has_mem;
+    bool is_asked;   /* the sender may push */
+    uint32_t n_idle; /* looks in which nothing had come, and `got` of the last */
+    MPI_Count seen;
+    uint64_t until; /* when patience is over; 0: the clock was not looked at */
     bool is_aborted;
     bool is_starting; /* inside rma(): done() must not end the fetch */
     int status;       /* first failure of a transfer */
@@ -93,6 +103,7 @@ static void finish(struct fm_fetch *f)
     struct fm_channel *ch = f->ch;
     struct fm_recv_req *r = f->r;
     int status = f->status;
+    bool is_asked = f->is_asked;
     bool is_aborted = f->is_aborted || r->peer->is_gone || status == -FM_E_PEER;
 
     free_fetch(f);
@@ -101,18 +112,25 @@ static void finish(struct fm_fetch *f)
 
         snprintf(why, sizeof(why), "process %d is gone: %s", r->peer->proc, fm_peer_why(r->peer));
         fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
-    } else if (status != 0) {
+    } else if (status != 0 && !(is_asked && r->got == r->want)) {
         FM_STAT(ch->words->n_rma_fallbacks++);
         r->peer->no_rma = true;
-        fm_rndv_ask(ch, r);
+        if (!is_asked) { /* else it comes sooner or later */
+            fm_rndv_ask(ch, r, false);
+        }
     } else {
         fm_rndv_fetched(ch, r);
     }
 }
 
+static bool is_covered(const struct fm_fetch *f)
+{
+    return f->is_asked && f->r->got == f->r->want;
+}
+
 static bool is_over(const struct fm_fetch *f)
 {
-    bool all = f->at == (size_t)f->r->want || f->status != 0 || f->is_aborted;
+    bool all = f->at == (size_t)f->r->want || f->status != 0 || f->is_aborted || is_covered(f);
 
     return all && f->n_flying == 0 && !f->is_starting;
 }
@@ -240,6 +258,80 @@ static int fetch_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out
     return 0;
 }
 
+/* ---- patience ---- */
+
+/* Looks between two at the clock. */
+#define IDLE_LOOKS 8
+
+/* Fetch what has not come. */
+static void lose_patience(struct fm_fetch *f)
+{
+    struct fm_channel *ch = f->ch;
+
+    fm_peer_unwait(ch, f->r->peer, &f->out);
+    f->at = (size_t)f->r->got;
+    f->out.emit = fetch_emit;
+    fm_peer_wait(ch, f->r->peer, &f->out, FM_QUEUE_BULK);
+    FM_STAT(ch->words->n_impatient++);
+}
+
+static bool is_patient(struct fm_fetch *f)
+{
+    uint64_t now;
+
+    if (f->seen != f->r->got) {
+        f->seen = f->r->got;
+        f->n_idle = 0;
+        f->until = 0;
+    }
+    if (++f->n_idle % IDLE_LOOKS) {
+        return true;
+    }
+    now = fm_now_ns();
+    f->until = f->until ? f->until : now + f->ch->words->push_us * 1000;
+    return now < f->until;
+}
+
+/* Who does not push this one pushes none of those that wait behind it. */
+static int patient_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
+{
+    struct fm_list *waiting = &peer->q->lists[FM_QUEUE_PATIENT], *first;
+
+    if (is_patient(fm_container_of(out, struct fm_fetch, out))) {
+        return FM_AGAIN;
+    }
+    while ((first = fm_list_first(waiting))) {
+        struct fm_out *next = fm_container_of(first, struct fm_out, link);
+
+        lose_patience(fm_container_of(next, struct fm_fetch, out));
+    }
+    return 0;
+}
+
+bool fm_fetch_covered(struct fm_recv_req *r)
+{
+    struct fm_fetch *f = r->fetch;
+
+    if (!f) {
+        return false;
+    }
+    if (f->n_flying > 0 || f->is_starting) {
+        return true;
+    }
+    free_fetch(f);
+    return false;
+}
+
+/* Is it worth to ask? Not where memory is the limit, which a push passes over once more; nor when
+   the sender can only push while this process does not run. */
+static bool is_to_push(const struct fm_channel *ch, const struct fm_rts *rts)
+{
+    return rts->can_push && rts->len <= ch->words->push_max && ch->words->push_us &&
+           !fm_progress_is_crowded(ch);
+}
+
+/* ---- beginning and end ---- */
+
 static void fetch_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
 {
     struct fm_fetch *f = fm_container_of(out, struct fm_fetch, out);
@@ -306,10 +398,18 @@ bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct f
         f->depth = r->peer->ep->tp->max_pieces > 1 ? 1 : f->depth; /* there is one list */
         FM_STAT(ch->words->n_piecewise++);
     }
-    fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_BULK);
     if (FM_UNLIKELY(ch->words->on_data_start)) {
         fm_p2p_emit(ch, FM_EV_DATA_START, r->peer->proc, fm_msg_context(&r->msg), r->req.status.tag,
                     (uint64_t)r->want);
+    }
+    if (is_to_push(ch, rts)) {
+        f->is_asked = true;
+        f->out.emit = patient_emit;
+        fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_PATIENT);
+        FM_STAT(ch->words->n_pushes++);
+        fm_rndv_ask(ch, r, true); /* last: when the peer fails in it, all this is gone */
+    } else {
+        fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_BULK);
     }
     return true;
 }

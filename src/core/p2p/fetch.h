@@ -14,15 +14,20 @@ struct fm_rts {
     uint64_t sreq;
     struct fm_rkey key;
     bool has_key;
-    int n_runs; /* of the data within what the key opens; 0: it is all of that */
+    bool can_push; /* the sender would rather push */
+    int n_runs;    /* of the data within what the key opens; 0: it is all of that */
     const struct fm_pack_run *runs;
 };
 
 /* Are `len` bytes in so many pieces worth a transfer of their own each? */
 bool fm_fetch_pays(const struct fm_channel *ch, const struct fm_transport *tp, MPI_Count len,
                    MPI_Count n_pieces);
-/* Fetch what the RTS offers. False: that is not possible, ask for it. */
+/* Fetch what the RTS offers, or ask for it and fetch what does not come soon. False: that is not
+   possible, ask for it. */
 bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts);
+/* All that was asked for has come without. True: a transfer is still in flight, the last one
+   completes the request. */
+bool fm_fetch_covered(struct fm_recv_req *r);
 /* The receive will not be completed: let go of transfers. True: a transfer is still in flight, the
    last one completes the request. */
 bool fm_fetch_abort(struct fm_channel *ch, struct fm_recv_req *r);

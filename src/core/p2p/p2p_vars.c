@@ -98,6 +98,22 @@ static const struct fathom_cvar cvars[] = {
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(rma_depth), .def = 4, .min = 1, .max = 8,
      .category = "rendezvous"},
+    {.name = "p2p_push_patience", .unit = "us",
+     .desc = "Time in which a sender on the same host must go on to push a long message before its "
+             "receiver copies it alone; 0 never lets it push. Raise it where senders compute for "
+             "short times between sending and waiting.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(push_us), .def = 20, .min = 0, .max = 1 << 30,
+     .category = "rendezvous"},
+    {.name = "p2p_push_max", .unit = "bytes",
+     .desc = "Bytes up to which a sender on the same host is asked to push a long message, so that "
+             "one process writes while the other reads; longer ones are copied once, each process "
+             "doing half. Raise it where buffers stay in the caches.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(push_max), .def = 512 << 10, .min = 0, .max = INT64_MAX,
+     .category = "rendezvous"},
     {.name = "p2p_piece_min", .unit = "bytes",
      .desc = "Mean length of the pieces of a message that is not one run from which on they are "
              "fetched in place, on one host, instead of being packed; raise it to compare with "
@@ -250,6 +266,16 @@ static const struct fathom_pvar pvars[] = {
     {.name = "p2p_fetched_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
      WORD(rma_bytes), .category = "rendezvous",
      .desc = "Bytes that this process asked for by such transfers."},
+    {.name = "p2p_pushes", .unit = "messages", .klass = FATHOM_COUNTER, .at = WORD(n_pushes),
+     .category = "rendezvous",
+     .desc = "Messages that this process could fetch, and asked the sender to push."},
+    {.name = "p2p_impatient", .unit = "messages", .klass = FATHOM_COUNTER, .at =
+     WORD(n_impatient), .category = "rendezvous",
+     .desc = "Of p2p_pushes, messages whose sender did not go on in time, so that the rest was "
+             "fetched."},
+    {.name = "p2p_data_late", .unit = "packets", .klass = FATHOM_COUNTER, .at =
+     WORD(n_data_late), .category = "rendezvous",
+     .desc = "Fragments that came when their message had been fetched, and were dropped."},
     {.name = "p2p_piecewise_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(n_piecewise), .category = "rendezvous",
      .desc = "Messages fetched piece by piece because a buffer is not one run of bytes."},

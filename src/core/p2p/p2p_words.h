@@ -57,6 +57,8 @@ struct fm_p2p_words {
     uint64_t n_data_sent, n_data_recvd;         /* fragments */
     uint64_t n_rma, rma_bytes, n_rma_fallbacks; /* fetches by this process */
     uint64_t n_piecewise, n_pieces;             /* ... of messages that are not one run */
+    uint64_t n_pushes, n_impatient;             /* asked to be pushed; of them, fetched after all */
+    uint64_t n_data_late;                       /* fragments that came after that */
     struct fathom_level exposed_bytes;
     uint64_t rndv_ns, n_rndv_done; /* RTS to completion, at the sender */
     uint64_t rndv_latency[FM_HIST_BINS];
@@ -77,7 +79,7 @@ struct fm_p2p_words {
     /* Control variables. */
     uint64_t eager_limit, short_limit, unexpected_limit, sender_limit, rts_window, fragment_len,
         pipeline_depth;
-    uint64_t rma_min, rma_chunk, rma_depth, piece_min, piece_rma_min;
+    uint64_t rma_min, rma_chunk, rma_depth, piece_min, piece_rma_min, push_us, push_max;
     /* Events. */
     uint64_t on_eager, on_rts, on_data_start, on_data_done, on_flow, on_peer, on_peer_failed;
 };

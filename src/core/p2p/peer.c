@@ -74,14 +74,15 @@ const char *fm_peer_why(const struct fm_peer *peer)
 static void count_waiting(struct fm_channel *ch, int queue, int by)
 {
     FM_STAT(
-        fathom_level_add(queue == FM_QUEUE_BULK ? &ch->words->bulk_len : &ch->words->out_len, by));
+        fathom_level_add(queue >= FM_QUEUE_BULK ? &ch->words->bulk_len : &ch->words->out_len, by));
 }
 
 static bool is_idle(const struct fm_peer_queues *q)
 {
     return fm_list_is_empty(&q->lists[FM_QUEUE_ANSWERS]) &&
            fm_list_is_empty(&q->lists[FM_QUEUE_SENDS]) &&
-           fm_list_is_empty(&q->lists[FM_QUEUE_BULK]);
+           fm_list_is_empty(&q->lists[FM_QUEUE_BULK]) &&
+           fm_list_is_empty(&q->lists[FM_QUEUE_PATIENT]);
 }
 
 void fm_peer_wait(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out,
@@ -137,7 +138,7 @@ static int flush_in_order(struct fm_channel *ch, struct fm_peer *peer, enum fm_q
     return n;
 }
 
-/* One fragment of each in turn, so that long messages share the way. */
+/* A round of fragments of each in turn, so that long messages share the way and caches keep up. */
 static int flush_bulk(struct fm_channel *ch, struct fm_peer *peer)
 {
     struct fm_list *bulk = &peer->q->lists[FM_QUEUE_BULK];
@@ -152,20 +153,29 @@ static int flush_bulk(struct fm_channel *ch, struct fm_peer *peer)
         if (rc != 0) {
             return rc == FM_AGAIN ? n : rc;
         }
-        if (fm_list_first(bulk) == first) {
+        n++;
+        if (n == budget && fm_list_first(bulk) == first) {
             fm_list_remove(first);
             fm_list_push(bulk, first);
         }
-        n++;
     }
     return n;
+}
+
+/* Data comes in the order in which it was asked for: the first is the one to be looked after. */
+static int flush_patient(struct fm_channel *ch, struct fm_peer *peer)
+{
+    struct fm_list *first = fm_list_first(&peer->q->lists[FM_QUEUE_PATIENT]);
+    struct fm_out *out = fm_container_of(first, struct fm_out, link);
+
+    return first && out->emit(ch, peer, out) == 0;
 }
 
 int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer)
 {
     int n = 0;
 
-    for (int queue = 0; queue < FM_QUEUES; queue++) {
+    for (int queue = 0; queue <= FM_QUEUE_BULK; queue++) {
         int rc = queue == FM_QUEUE_BULK ? flush_bulk(ch, peer) : flush_in_order(ch, peer, queue);
 
         if (FM_UNLIKELY(rc < 0)) {
@@ -174,7 +184,7 @@ int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer)
         }
         n += rc;
     }
-    return n;
+    return n + flush_patient(ch, peer);
 }
 
 /* ---- answers ---- */

@@ -36,7 +36,13 @@ struct fm_out {
 };
 
 /* In the order in which they are served. */
-enum fm_queue { FM_QUEUE_ANSWERS, FM_QUEUE_SENDS, FM_QUEUE_BULK, FM_QUEUES };
+enum fm_queue {
+    FM_QUEUE_ANSWERS,
+    FM_QUEUE_SENDS,
+    FM_QUEUE_BULK,
+    FM_QUEUE_PATIENT, /* waits for what the peer was asked for, and is looked after */
+    FM_QUEUES
+};
 
 /* What is rarely looked at. */
 struct fm_peer_queues {

@@ -305,7 +305,7 @@ int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_u
     fm_recv_matched(r, source, u->u.key.tag, (MPI_Count)u->len);
     if (u->kind == FM_WIRE_RTS) {
         struct fm_pack_run runs[FM_PACK_RUNS_MAX];
-        struct fm_rts rts = {u->len, u->sreq, u->key, u->has_key, u->n_runs, runs};
+        struct fm_rts rts = {u->len, u->sreq, u->key, u->has_key, u->can_push, u->n_runs, runs};
 
         r->peer = &ch->peers[u->proc];
         fm_unexp_read(u, runs, u->n_runs * sizeof(runs[0]));

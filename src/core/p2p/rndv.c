@@ -11,11 +11,23 @@
  *     DATA, DATA... ------------> placed (unpacked) as they come, straight from the transport
  *     complete when the last fragment has left
  *
+ *     RTS with key, PUSH -------> matched
+ *                   <------------ CTS with PUSH
+ *     DATA, DATA... ------------> placed; what does not come soon is fetched
+ *     complete      <------------ FIN
+ *
  * The first way is for data that lies in one run or in few large pieces on both sides; the sender
  * then describes its own in the RTS. A fetch that the transport refuses falls back to the second
- * way, for this peer from then on.
+ * way, for this peer from then on. The third is for transports over which
+ * two processes that write and read in step are faster than one that copies (fm_ep.pushes): a
+ * sender that is awake pushes, and one that computes is not waited for.
  */
 #include "core/p2p/engine.h"
+
+static size_t smaller(uint64_t a, uint64_t b)
+{
+    return (size_t)(a < b ? a : b);
+}
 
 /* Unanswered RTS to one receiver up to which they may have a layout: those that nobody waits for
    stay small. */
@@ -92,8 +104,17 @@ static size_t offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire
     } else {
         h->key.addr = (uintptr_t)addr;
     }
-    h->base.head.flags |= FM_WIRE_HAS_KEY;
+    h->base.head.flags |= FM_WIRE_HAS_KEY | (s->peer->ep->pushes ? FM_WIRE_PUSH : 0);
     return (size_t)o->n_runs * sizeof(o->runs[0]);
+}
+
+static void close_window(struct fm_channel *ch, struct fm_send_req *s)
+{
+    if (s->is_counted) {
+        s->is_counted = false;
+        s->peer->n_rts--;
+        FM_STAT(fathom_level_add(&ch->words->rts_waiting, -1));
+    }
 }
 
 /* Let go of what start() took; the send may end after that. */
@@ -106,11 +127,7 @@ static void rndv_abort(struct fm_channel *ch, struct fm_send_req *s)
         s->is_exposed = false;
         FM_STAT(fathom_level_add(&ch->words->exposed_bytes, -(int64_t)s->mem.len));
     }
-    if (s->is_counted) {
-        s->is_counted = false;
-        s->peer->n_rts--;
-        FM_STAT(fathom_level_add(&ch->words->rts_waiting, -1));
-    }
+    close_window(ch, s);
 }
 
 FM_COLD static int hold_back(struct fm_channel *ch, struct fm_send_req *s)
@@ -179,6 +196,7 @@ static int rndv_start(struct fm_channel *ch, struct fm_send_req *s)
     }
     peer->told = h.base.head.freed;
     s->rreq = 0;
+    s->is_pushing = false;
     count_rts(ch, s);
     return 0;
 }
@@ -201,39 +219,70 @@ static void finish_send(struct fm_channel *ch, struct fm_send_req *s)
     fm_send_done(ch, s);
 }
 
+/* Pages of a quarter: with four pieces on the way both sides have something to do. */
+static size_t quarter(size_t len)
+{
+    return (len / 4 + 4095) & ~(size_t)4095;
+}
+
+/* Bytes of the next fragment. */
+static size_t fragment_len(const struct fm_channel *ch, const struct fm_send_req *s)
+{
+    const struct fm_transport *tp = s->peer->ep->tp;
+    size_t len = tp->max_send - sizeof(struct fm_wire_reply);
+    size_t left = (size_t)(s->want - s->pack.at);
+
+    if (tp->piece_len) {
+        len = smaller(len, smaller(tp->piece_len, quarter((size_t)s->want)));
+    }
+    return smaller(left, smaller(len, ch->words->fragment_len));
+}
+
+/* What is not one run is packed right into the transport's room. */
+static int send_fragment(struct fm_peer *peer, struct fm_send_req *s, const struct fm_wire_reply *h,
+                         size_t len)
+{
+    struct fm_wire_reply *room;
+    int rc;
+
+    if (s->msg.dtype->is_contig) {
+        const char *data = (char *)s->msg.buf + s->msg.dtype->true_lb;
+
+        rc = fm_ep_send(peer->ep, h, sizeof(*h), data + h->at, len);
+        if (rc == 0) {
+            fm_pack_seek(&s->pack, (MPI_Count)(h->at + len));
+        }
+        return rc;
+    }
+    rc = peer->ep->ops->reserve(peer->ep, sizeof(*h) + len, (void **)&room);
+    if (rc != 0) {
+        return rc;
+    }
+    *room = *h;
+    fm_pack_out(&s->pack, room + 1, len);
+    return peer->ep->ops->commit(peer->ep, room, sizeof(*h) + len);
+}
+
 /* One fragment. */
 static int data_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
 {
     struct fm_send_req *s = fm_container_of(out, struct fm_send_req, out);
-    size_t room_len = ch->words->fragment_len + sizeof(struct fm_wire_reply);
-    size_t left = (size_t)(s->want - s->pack.at);
-    struct fm_wire_reply *h;
-    size_t len;
+    struct fm_wire_reply h = {.rreq = s->rreq, .at = (uint64_t)s->pack.at};
     int rc;
 
-    if (room_len > peer->ep->tp->max_send) {
-        room_len = peer->ep->tp->max_send;
-    }
-    if (room_len > sizeof(*h) + left) {
-        room_len = sizeof(*h) + left;
-    }
-    rc = peer->ep->ops->reserve(peer->ep, room_len, (void **)&h);
+    fm_wire_head_set(&h.head, ch, FM_WIRE_DATA, peer);
+    rc = send_fragment(peer, s, &h, fragment_len(ch, s));
     if (rc != 0) {
         FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
         return rc;
     }
-    *h = (struct fm_wire_reply){.rreq = s->rreq, .at = (uint64_t)s->pack.at};
-    fm_wire_head_set(&h->head, ch, FM_WIRE_DATA, peer);
-    peer->told = h->head.freed;
-    len = fm_pack_out(&s->pack, h + 1, room_len - sizeof(*h));
-    rc = peer->ep->ops->commit(peer->ep, h, sizeof(*h) + len);
-    if (rc != 0) {
-        return rc;
-    }
+    peer->told = h.head.freed;
     FM_STAT(ch->words->n_data_sent++);
     if (s->pack.at >= s->want) {
         fm_peer_unwait(ch, peer, out);
-        finish_send(ch, s);
+        if (!s->is_pushing) {
+            finish_send(ch, s);
+        }
     }
     return 0;
 }
@@ -250,7 +299,7 @@ static void data_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_ou
 static int rndv_on_reply(struct fm_channel *ch, struct fm_send_req *s,
                          const struct fm_wire_reply *h)
 {
-    if (s->rreq != 0) {
+    if (s->rreq != 0 && !(s->is_pushing && h->head.kind == FM_WIRE_FIN)) {
         return fm_fail(-FM_E_PROTO, "it answered an RTS twice");
     }
     if (h->head.kind == FM_WIRE_FIN) {
@@ -261,8 +310,13 @@ static int rndv_on_reply(struct fm_channel *ch, struct fm_send_req *s,
         return fm_fail(-FM_E_PROTO, "it asked for %llu bytes of a message of %lld",
                        (unsigned long long)h->at, (long long)s->len);
     }
-    rndv_abort(ch, s); /* neither the window nor the key are needed any more */
     s->rreq = h->rreq;
+    s->is_pushing = h->head.flags & FM_WIRE_PUSH;
+    if (s->is_pushing) {
+        close_window(ch, s);
+    } else {
+        rndv_abort(ch, s); /* nor is the key needed any more */
+    }
     s->want = (MPI_Count)h->at;
     FM_STAT(ch->words->n_packed_sent += !s->msg.dtype->is_contig);
     FM_STAT(ch->words->packed_sent_bytes += s->msg.dtype->is_contig ? 0 : h->at);
@@ -291,7 +345,7 @@ void fm_rndv_fetched(struct fm_channel *ch, struct fm_recv_req *r)
     finish_recv(ch, r);
 }
 
-void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r)
+void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r, bool is_pushed)
 {
     struct fm_wire_reply h = {.sreq = r->sreq, .at = (uint64_t)r->want};
 
@@ -301,11 +355,13 @@ void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r)
         return;
     }
     r->got = 0;
+    r->is_pushed = is_pushed;
     fm_pack_begin(&r->pack, r->msg.buf, r->msg.count, r->msg.dtype);
     FM_STAT(ch->words->n_unpacked_recvd += !r->msg.dtype->is_contig);
     FM_STAT(ch->words->unpacked_recvd_bytes += r->msg.dtype->is_contig ? 0 : (uint64_t)r->want);
     FM_STAT(ch->words->n_cts_sent++);
     fm_wire_head_set(&h.head, ch, FM_WIRE_CTS, r->peer);
+    h.head.flags = is_pushed ? FM_WIRE_PUSH : 0;
     fm_peer_answer(ch, r->peer, &h, sizeof(h)); /* its failure ends the request, too */
 }
 
@@ -318,8 +374,12 @@ int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_w
     }
     fm_pack_in(&r->pack, data, len);
     r->got += (MPI_Count)len;
-    if (r->got == r->want) {
-        finish_recv(ch, r);
+    if (r->got == r->want && !fm_fetch_covered(r)) {
+        if (r->is_pushed) {
+            fm_rndv_fetched(ch, r);
+        } else {
+            finish_recv(ch, r);
+        }
     }
     return 0;
 }
@@ -340,7 +400,7 @@ int fm_rndv_receive(struct fm_channel *ch, struct fm_recv_req *r, const struct f
     if (r->want == 0) {
         fm_rndv_fetched(ch, r);
     } else if (!fm_fetch_start(ch, r, rts)) {
-        fm_rndv_ask(ch, r);
+        fm_rndv_ask(ch, r, false);
     }
     return 0;
 }

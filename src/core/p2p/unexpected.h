@@ -34,6 +34,7 @@ struct fm_unexp {
     int32_t proc;
     uint8_t kind; /* enum fm_wire_kind: EAGER, EAGER_SYNC, RTS */
     bool has_key;
+    bool can_push;
     uint16_t n_runs; /* RTS: of the layout, which is the data here */
     uint32_t n_blocks;
     struct fm_rkey key; /* RTS with a key */

@@ -8,7 +8,7 @@
  *     RTS         base | len | sreq | key | runs...     "may I send?", data waits at the sender
  *     CTS         reply: sreq, rreq, want               "send me `want` bytes as DATA for rreq"
  *     DATA        reply: rreq, at | payload             one fragment
- *     FIN         reply: sreq                           the data has been fetched, or was matched
+ *     FIN         reply: sreq                           the data is there, or was matched
  *     CREDIT      reply: more                           room freed; further RTS allowed
  *     CANCEL      reply: sreq                           take the RTS or EAGER_SYNC back if nobody
  *     CANCELLED   reply: sreq, yes or no                matched it yet; and the answer
@@ -43,6 +43,8 @@ enum fm_wire_flag {
                             fm_pack_run), they say where in that memory it lies */
     FM_WIRE_LAST = 2,    /* RTS: the sender may send no further one until it gets CREDIT.more */
     FM_WIRE_YES = 4,     /* CANCELLED: it was taken back */
+    FM_WIRE_PUSH = 8, /* RTS: its DATA come faster than they are fetched, while the sender is awake;
+                            CTS: the sender waits for FIN, since the receiver may fetch after all */
 };
 
 /* First part of all messages. */

@@ -50,8 +50,7 @@
 /* Words of the room; rows in shm_open.c. */
 struct fm_shm_words {
     uint64_t ring_bytes, boxes, box_bytes, box_after; /* cvars */
-    uint64_t max_message, cma, cma_chunk, cma_help, wake;
-    uint64_t lane_bytes, lane_min, far_ns;
+    uint64_t max_message, cma, cma_chunk, cma_help, wake, lane_bytes, lane_min, far_ns, piece_len;
     struct fm_tally sent;        /* messages handed to peers */
     struct fm_tally received;    /* messages delivered */
     uint64_t n_ring_sent;        /* of them sent, not through a fast box */

@@ -69,6 +69,10 @@ static const struct fathom_cvar cvars[] = {
          FATHOM_SCOPE_ALL_EQ,
          "Longest piece that goes through shared memory as one message; longer ones are cut into "
          "pieces of this size, so that both sides copy at the same time."),
+    CVAR("shm_piece_len", piece_len, 16 << 10, 64, 1 << 20, "bytes", FATHOM_SCOPE_LOCAL,
+         "Most bytes of a long message that go through the lane at a time, so that one process "
+         "writes "
+         "while the other reads; whole pages are best."),
     CVAR("shm_cma", cma, 1, 0, 1, NULL, FATHOM_SCOPE_ALL,
          "Whether long messages are copied straight between the processes (process_vm_readv); 0 "
          "sends them in pieces through shared memory."),
@@ -504,6 +508,7 @@ static int shm_connect(struct fm_transport *tp, int peer, const void *addr, size
     ep->claimed = -1;
     ep->box_after = (uint32_t)t->words->box_after;
     ep->cells_len = smaller(t->words->lane_min, tp->max_send);
+    ep->ep.pushes = ep->geometry.lane_len && ep->geometry.n_boxes;
     ep->must_fence = ep->geometry.fences || !t->is_registered;
     ep->ep.no_rma = !fm_shm_copy_probe(ep);
     ep->can_help = !ep->ep.no_rma;
@@ -659,6 +664,7 @@ int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_tra
                                   .sink = args->sink,
                                   .max_send = t->geometry.max_send,
                                   .best_inline = FM_SHM_INLINE,
+                                  .piece_len = t->words->piece_len,
                                   .has_rma = true,
                                   .max_pieces = FM_SHM_PIECES,
                                   .needs_expose = false};
