@@ -5,17 +5,20 @@
 #include "core/api/api.h"
 #include "core/dtype/dtype.h"
 
-/* A datatype that the user may name. 0, or the error that was raised. */
-static inline int dtype_arg(MPI_Datatype handle, const char *argument, struct fm_dtype **out)
+/* A datatype that the user may name, or NULL. One that was freed, but is a part of another, is alive
+   and yet no handle any more. */
+static inline struct fm_dtype *dtype_find(MPI_Datatype handle)
 {
     struct fm_dtype *t = fm_dtype_get(handle);
 
-    *out = t;
-    /* Freed by the user, but a part of another type: alive, yet no handle any more. */
-    if (FM_UNLIKELY(!t || (!t->is_predefined && t->n_handles == 0))) {
-        return fm_raise_handle(FM_KIND_DTYPE, fm_root.call, handle, argument);
-    }
-    return 0;
+    return t && (t->is_predefined || t->n_handles > 0) ? t : NULL;
+}
+
+/* The same as an argument. 0, or the error that was raised. */
+static inline int dtype_arg(MPI_Datatype handle, const char *argument, struct fm_dtype **out)
+{
+    *out = dtype_find(handle);
+    return FM_UNLIKELY(!*out) ? fm_raise_handle(FM_KIND_DTYPE, fm_root.call, handle, argument) : 0;
 }
 
 /* The same for one that data is moved with. */

@@ -240,18 +240,23 @@ static int check_lengths(const MPI_Count *lengths, MPI_Count n)
     return 0;
 }
 
+static int bad_type(const struct blocks *b, MPI_Count i)
+{
+    char argument[64] = "oldtype";
+
+    if (b->combiner == MPI_COMBINER_STRUCT) {
+        snprintf(argument, sizeof(argument), "array_of_types[%lld]", (long long)i);
+    }
+    return fm_raise_handle(FM_KIND_DTYPE, fm_root.call, b->types[i], argument);
+}
+
 static int take_types(struct fm_dtype *t, const struct blocks *b)
 {
-    bool is_struct = b->combiner == MPI_COMBINER_STRUCT;
-    struct fm_dtype *part;
-    char argument[64];
-
     for (MPI_Count i = 0; i < t->env->n_types; i++) {
-        snprintf(argument, sizeof(argument), "array_of_types[%lld]", (long long)i);
-        int rc = dtype_arg(b->types[i], is_struct ? argument : "oldtype", &part);
+        struct fm_dtype *part = dtype_find(b->types[i]);
 
-        if (rc) {
-            return rc;
+        if (!part) {
+            return bad_type(b, i);
         }
         fm_dtype_take(t, i, part);
     }

@@ -277,7 +277,8 @@ int fm_partition_ready(struct fm_request *r, int part)
 
 /* ---- receiving ---- */
 
-/* Where piece k goes: whole elements straight to their place, else through a copy. */
+/* Where piece k goes: whole elements straight to their place, else through a copy; nowhere if the
+   pieces do not fit. */
 static int place_of(struct part *p, uint32_t k, struct fm_msg *m)
 {
     MPI_Count size = p->msg.dtype->size, len = (MPI_Count)p->setup.part_len;
@@ -285,6 +286,10 @@ static int place_of(struct part *p, uint32_t k, struct fm_msg *m)
 
     *m = p->msg;
     m->tag = (int)((p->setup.tag + k) & INT32_MAX);
+    if (p->setup_error != MPI_SUCCESS) {
+        m->count = 0;
+        return 0;
+    }
     if (size > 0 && len % size == 0) {
         m->buf = (char *)m->buf + at / size * m->dtype->extent;
         m->count = len / size;
@@ -310,6 +315,8 @@ static void post_all(struct part *p)
 {
     p->is_posted = true;
     begin_round(p);
+    p->error = p->setup_error;
+    p->why = p->setup_why ? strdup(p->setup_why) : NULL;
     if (p->n_left == 0) {
         finish_round(p);
         return;
@@ -331,9 +338,10 @@ static void refuse_setup(struct part *p, int klass, const char *why)
 {
     p->setup_error = klass;
     p->setup_why = why;
-    p->is_set_up = true;
 }
 
+/* Pieces that do not fit are received all the same, into nothing: the sender must not wait for
+   ever because of us. */
 static void take_setup(struct part *p, const struct fm_request *r)
 {
     if (r->status.error != MPI_SUCCESS) {
@@ -342,20 +350,12 @@ static void take_setup(struct part *p, const struct fm_request *r)
         refuse_setup(p, MPI_ERR_TRUNCATE,
                      "the partitions of the sender are not as long, together, as those of the "
                      "receiver");
-    } else if (make_pieces(p, p->setup.part_len ? p->setup.n_parts : 0) != 0) {
+    }
+    if (r->status.error == MPI_SUCCESS &&
+        make_pieces(p, p->setup.part_len ? p->setup.n_parts : 0) != 0) {
         refuse_setup(p, MPI_ERR_NO_MEM, "no memory for the partitions of the sender");
     }
     p->is_set_up = true;
-}
-
-static void begin_receiving(struct part *p)
-{
-    if (p->setup_error != MPI_SUCCESS) {
-        p->is_posted = true;
-        fm_request_fail(&p->req, p->setup_error, "%s", p->setup_why);
-    } else {
-        post_all(p);
-    }
 }
 
 static void setup_came(struct fm_request *r)
@@ -365,7 +365,7 @@ static void setup_came(struct fm_request *r)
     take_setup(p, r);
     fm_request_unref(r);
     if (p->req.is_active && !p->is_posted) {
-        begin_receiving(p);
+        post_all(p);
     }
     fm_request_unref(&p->req);
 }
@@ -383,7 +383,7 @@ static int recv_start(struct fm_request *r)
     r->status = (struct fm_status){
         .source = p->msg.peer, .tag = p->user_tag, .n_bytes = p->part_len * p->n_parts};
     if (p->is_set_up) {
-        begin_receiving(p);
+        post_all(p);
     }
     return 0;
 }
@@ -456,7 +456,7 @@ bool fm_partition_has_arrived(const struct fm_request *r, int part)
     if (!r->is_active || r->is_done) {
         return true;
     }
-    if (!p->is_posted) {
+    if (!p->is_posted || p->setup_error != MPI_SUCCESS) {
         return false;
     }
     from = (uint64_t)(p->part_len * part);

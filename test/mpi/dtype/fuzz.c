@@ -286,13 +286,14 @@ static void set(const char *variable, unsigned long long value)
 
 int main(int argc, char **argv)
 {
+    uint64_t times = argc > 1 ? strtoull(argv[1], NULL, 10) : 1; /* longer, by hand */
     int rank, size, provided;
 
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
-    for (uint64_t seed = 1; seed <= N_LOCAL; seed++) {
-        struct tm_rng r = {.state = (seed + (uint64_t)rank * 1000) * 0x9e3779b97f4a7c15ull};
+    for (uint64_t seed = 1; seed <= N_LOCAL * times; seed++) {
+        struct tm_rng r = {.state = (seed + ((uint64_t)rank << 32)) * 0x9e3779b97f4a7c15ull};
         struct tm_type *m = tm_random(&r, 1 + (int)(seed % 6), MAX_ELEMENTS);
         MPI_Datatype t = make(m);
 
@@ -302,7 +303,7 @@ int main(int argc, char **argv)
         OK(MPI_Type_free(&t));
         tm_free(m);
     }
-    for (uint64_t seed = 1; seed <= N_SENT; seed++) {
+    for (uint64_t seed = 1; seed <= N_SENT * times; seed++) {
         check_send(seed, rank, size);
     }
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
@@ -311,7 +312,7 @@ int main(int argc, char **argv)
     set("p2p_piece_min", 1);
     set("p2p_piece_rma_min", 1);
     OK(MPI_T_finalize());
-    for (uint64_t seed = 1; seed <= N_SENT; seed++) {
+    for (uint64_t seed = 1; seed <= N_SENT * times; seed++) {
         check_send(seed, rank, size);
     }
     OK(MPI_Finalize());

@@ -3,6 +3,8 @@
    however the two sides divide the data. */
 #include "../check.h"
 
+#include <string.h>
+
 enum { TOTAL = 24000 };
 
 static int rank, size, to, from;
@@ -106,6 +108,34 @@ static void across_elements(void)
     OK(MPI_Type_free(&pair));
 }
 
+/* The sender has more than the receiver expects, or less, in partitions that no buffer between them
+   takes: the receiver has an error, nobody waits for ever, and the next round is like it. */
+static void misfits(void)
+{
+    enum { LONG = 1 << 18 };
+    static int much[2 * LONG], room[2 * LONG];
+    MPI_Request r[2];
+    int flag;
+
+    for (int n_parts = 1; n_parts <= 2; n_parts++) {
+        OK(MPI_Psend_init(much, n_parts, LONG, MPI_INT, to, 7, MPI_COMM_WORLD, MPI_INFO_NULL,
+                          &r[0]));
+        OK(MPI_Precv_init(room, 3 - n_parts, LONG, MPI_INT, from, 7, MPI_COMM_WORLD, MPI_INFO_NULL,
+                          &r[1]));
+        for (int round = 0; round < 2; round++) {
+            memset(room, 0x11, sizeof(room));
+            OK(MPI_Startall(2, r));
+            OK(MPI_Parrived(r[1], 0, &flag));
+            OK(MPI_Pready_range(0, n_parts - 1, r[0]));
+            OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+            FAILS(MPI_Wait(&r[1], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+            CHECK(room[0] == 0x11111111);
+        }
+        OK(MPI_Request_free(&r[0]));
+        OK(MPI_Request_free(&r[1]));
+    }
+}
+
 static void refused(void)
 {
     MPI_Request r;
@@ -137,6 +167,7 @@ int main(int argc, char **argv)
     early();
     across_elements();
     refused();
+    misfits();
     OK(MPI_Finalize());
     return 0;
 }
