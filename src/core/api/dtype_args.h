@@ -5,8 +5,8 @@
 #include "core/api/api.h"
 #include "core/dtype/dtype.h"
 
-/* A datatype that the user may name, or NULL. One that was freed, but is a part of another, is alive
-   and yet no handle any more. */
+/* A datatype that the user may name, or NULL. One that was freed, but is a part of another, is
+   alive and yet no handle any more. */
 static inline struct fm_dtype *dtype_find(MPI_Datatype handle)
 {
     struct fm_dtype *t = fm_dtype_get(handle);

@@ -140,10 +140,21 @@ static void receive_all(int n, int size)
     free(next);
 }
 
+/* How many each sender sends, where nobody says: with more senders fewer, but enough for all of
+   them to be held back. Rank 0 tells the others. */
+static int n_messages(int argc, char **argv, int size)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 20000 / (size > 1 ? size - 1 : 1);
+    int enough = (int)(window() / LEN) + 4 * BURST;
+
+    n = argc > 1 || n > enough ? n : enough;
+    OK(MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    return n - n % BURST;
+}
+
 int main(int argc, char **argv)
 {
-    int n = argc > 1 ? atoi(argv[1]) : 20000;
-    int rank, size, provided, is_held;
+    int n, rank, size, provided, is_held;
     long long stalls, all_stalls;
     long before;
 
@@ -152,7 +163,7 @@ int main(int argc, char **argv)
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     OK(MPI_T_pvar_session_create(&session));
-    n -= n % BURST;
+    n = n_messages(argc, argv, size);
     before = memory_kib("VmRSS:");
     start_counter(rank ? "p2p_credit_stalls" : "p2p_rts_recvd");
     is_held = has_counter && window() > 0 && (long long)n * LEN > window();
