@@ -365,7 +365,7 @@ static int prepare(struct call *k)
 
 int fm_coll_args_run(const struct fm_coll_args *a)
 {
-    struct call k = {.a = a};
+    struct call k = {.a = a, .c.is_users = true};
     int rc;
 
     FM_ENTER();

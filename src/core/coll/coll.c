@@ -292,6 +292,7 @@ int fm_coll_run(const struct fm_coll *c)
         rc = fm_node_run(way.node, c, way.len);
     } else {
         fm_sched_init(&s, c->comm, true);
+        s.is_users = c->is_users;
         way.algo(&s, c);
         rc = fm_sched_finish(&s);
     }

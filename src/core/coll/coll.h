@@ -70,6 +70,7 @@ struct fm_coll {
     struct fm_op *op;
     int root;
     bool is_varying; /* a v or w form; the counts may be known at the root only */
+    bool is_users;   /* an error goes to the communicator's error handler */
 };
 
 /* Take the block of fm_coll_vars (NULL: no registry). */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/dtype/pack.h"
+#include "core/object/errhandler.h"
 #include "core/object/group.h"
 #include "core/p2p/progress.h"
 #include "core/p2p/recv.h"
@@ -26,6 +27,8 @@ static void init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
     s->tag = 0;
     s->rc = 0;
     s->is_live = is_live;
+    s->is_users = false;
+    s->is_over = false;
     s->is_stuck = false;
     s->n_steps = 0;
     s->n_room = FM_SCHED_INLINE_STEPS;
@@ -83,10 +86,18 @@ int fm_sched_finish(struct fm_sched *s)
     return s->rc;
 }
 
+static bool ends_job(struct fm_comm *comm)
+{
+    enum fm_errhandler_type type = fm_errhandler_of(comm)->type;
+
+    return type == FM_ERRHANDLER_FATAL || type == FM_ERRHANDLER_ABORT;
+}
+
 static void fail(struct fm_sched *s, int rc)
 {
     if (s->rc == 0 && rc != 0) {
         s->rc = rc;
+        s->is_over = s->is_users && ends_job(s->comm);
         snprintf(s->why, sizeof(s->why), "%s", fm_why());
     }
 }
@@ -301,7 +312,7 @@ static void exchange_all(struct fm_sched *s)
         if (!step->req) {
             continue;
         }
-        if (FM_UNLIKELY(s->is_stuck)) {
+        if (FM_UNLIKELY(s->is_stuck || s->is_over)) {
             take_back(s, step);
         } else {
             await(s, step);
@@ -326,10 +337,12 @@ static void exchange(struct fm_sched *s, struct fm_step *recv, const struct fm_s
 
     fail(s, fm_irecv(&in, &recv->req));
     fail(s, fm_send(&out, FM_SEND_STANDARD));
-    if (FM_LIKELY(recv->req)) {
+    if (FM_UNLIKELY(s->is_over && recv->req)) {
+        take_back(s, recv);
+    } else if (FM_LIKELY(recv->req)) {
         await(s, recv);
-        recv->req = NULL;
     }
+    recv->req = NULL;
 }
 
 static void run_live(struct fm_sched *s)
@@ -367,7 +380,7 @@ void fm_step_fence(struct fm_sched *s)
         }
         return;
     }
-    if (FM_LIKELY(!s->is_stuck)) {
+    if (FM_LIKELY(!s->is_stuck && !s->is_over)) {
         run_live(s);
     }
     s->n_steps = 0;

@@ -14,8 +14,10 @@
  * The first failure is kept in `rc`. The rank goes on then, so that no other waits for it in vain:
  * local steps do nothing any more, messages are received into nothing, and empty ones are sent.
  * Whoever gets less than there should be fails too (MPI-5.0 6.1: as much as was sent is received),
- * so that no rank takes for data what another could not make. Temporary memory lives as long as
- * the schedule.
+ * so that no rank takes for data what another could not make. Where the error is going to end the
+ * job, a live schedule does not go on: if the ranks were called with counts that made them choose
+ * different algorithms, it could wait for messages that nobody sends. Temporary memory lives as
+ * long as the schedule.
  */
 #pragma once
 
@@ -50,6 +52,8 @@ struct fm_sched {
     int tag;
     int rc;
     bool is_live;
+    bool is_users;          /* an error goes to the error handler of comm ... */
+    bool is_over;           /* ... which will end the job: there was one */
     bool is_stuck;          /* a message could not be taken back: temporary memory must stay */
     char why[FM_SCHED_WHY]; /* with rc */
     int n_steps, n_room;

@@ -12,6 +12,40 @@
 
 static int value, rank, size;
 
+/* One rank with a count on the other side of a cut-off, so that it takes another algorithm. */
+static char some[1 << 21], more[1 << 21];
+
+static int split(int n_most, int n_odd)
+{
+    return rank == 1 ? n_odd : n_most;
+}
+
+static void split_bcast(void)
+{
+    MPI_Bcast(some, split(60000, 70000), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void split_allgather(void)
+{
+    MPI_Allgather(some, split(20000, 10), MPI_BYTE, more, split(20000, 10), MPI_BYTE,
+                  MPI_COMM_WORLD);
+}
+
+static void split_alltoall(void)
+{
+    MPI_Alltoall(some, split(200, 300), MPI_BYTE, more, split(200, 300), MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void split_reduce(void)
+{
+    MPI_Reduce(some, more, split(32000, 33000), MPI_BYTE, MPI_BXOR, 0, MPI_COMM_WORLD);
+}
+
+static void split_allreduce(void)
+{
+    MPI_Allreduce(some, more, split(16000, 17000), MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
+}
+
 static void negative_count(void)
 {
     MPI_Send(&value, -1, MPI_INT, 0, 1, MPI_COMM_WORLD);
@@ -166,6 +200,11 @@ static const struct {
     {"abort_7", abort_7, 0},
     {"after_finalize", after_finalize, 0},
     {"before_init", before_init, 1},
+    {"split_bcast", split_bcast, 0},
+    {"split_allgather", split_allgather, 0},
+    {"split_alltoall", split_alltoall, 0},
+    {"split_reduce", split_reduce, 0},
+    {"split_allreduce", split_allreduce, 0},
 };
 
 int main(int argc, char **argv)

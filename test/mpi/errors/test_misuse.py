@@ -30,6 +30,11 @@ EXPECT = {
     "abort_7": ["MPI_Abort", "7"],
     "after_finalize": ["MPI_Send", "MPI_Finalize"],
     "before_init": ["MPI_Send", "MPI_Init"],
+    "split_bcast": ["MPI_Bcast", "MPI_ERR_"],
+    "split_allgather": ["MPI_Allgather", "MPI_ERR_"],
+    "split_alltoall": ["MPI_Alltoall", "MPI_ERR_"],
+    "split_reduce": ["MPI_Reduce", "MPI_ERR_"],
+    "split_allreduce": ["MPI_Allreduce", "MPI_ERR_"],
 }
 
 
@@ -37,7 +42,7 @@ def main():
     mpiexec, misuse = sys.argv[1:]
     failed = 0
     for mistake, words in EXPECT.items():
-        done = subprocess.run([mpiexec, "-n", "2", misuse, mistake], stdin=subprocess.DEVNULL,
+        done = subprocess.run([mpiexec, "-n", "8" if mistake.startswith("split") else "2", misuse, mistake], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
         text = done.stderr.decode(errors="replace")
         problems = ["does not say %r" % w for w in words if w not in text]
@@ -47,7 +52,7 @@ def main():
             problems.append("ended by signal %d" % (done.returncode - 128))
         if mistake == "abort_7" and done.returncode != 7:
             problems.append("exit status %d, not 7" % done.returncode)
-        if "before" not in mistake and not re.search(r"rank [01]\b", text):
+        if "before" not in mistake and not re.search(r"rank [0-7]\b", text):
             problems.append("does not name a rank")
         for p in problems:
             failed += 1
