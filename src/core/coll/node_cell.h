@@ -151,6 +151,7 @@ FM_INLINE bool fm_node_take_dozer(const struct fm_node_view *v, uint32_t rank)
            atomic_exchange_explicit(flag, 0, memory_order_acq_rel);
 }
 
+/* Equal, not `>=`: numbers wrap. */
 FM_INLINE bool fm_node_is_done(const struct fm_node_view *v, uint32_t n)
 {
     return atomic_load_explicit(&fm_node_result(v, n)->word, memory_order_acquire) == n; /* P */

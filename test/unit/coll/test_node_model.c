@@ -40,13 +40,13 @@
 
 #define RANKS  3 /* at most */
 #define STRIDE 64
-#define TO_ALL (-1)
+#define BEFORE (UINT32_MAX - 2) /* number of the last call before: numbers wrap */
 
 enum what { END, REDUCE, BCAST };
 
 struct call {
     enum what what;
-    int root; /* or TO_ALL */
+    uint32_t root; /* or TO_ALL */
 };
 
 static char memory[4096] FM_ALIGNED(64);
@@ -55,19 +55,28 @@ static const struct call *program;
 static int n_ranks;
 static bool may_sleep;
 
+/* As the calls up to BEFORE have left it. */
 static void reset(void)
 {
+    struct fm_node_view v = fm_node_view(memory, (uint32_t)n_ranks, STRIDE);
+
     memset(memory, 0, sizeof(memory));
     memset(is_nudged, 0, sizeof(is_nudged));
+    for (uint32_t n = BEFORE; n > BEFORE - FM_NODE_CELLS; n--) {
+        fm_node_result(&v, n)->word = n;
+        for (uint32_t r = 0; r < v.size; r++) {
+            fm_node_line_of(&v, n, r)->word = n;
+        }
+    }
 }
 
-static void publish(const struct fm_node_view *v, uint32_t n)
+static void publish(const struct fm_node_view *v, uint32_t n, uint32_t rank)
 {
     if (!fm_node_publish(v, n)) {
         return;
     }
-    for (int r = 0; r < n_ranks; r++) {
-        if (r != current && fm_node_take_dozer(v, (uint32_t)r)) {
+    for (uint32_t r = 0; r < v->size; r++) {
+        if (r != rank && fm_node_take_dozer(v, r)) {
             step();
             moved();
             is_nudged[r] = true;
@@ -75,82 +84,46 @@ static void publish(const struct fm_node_view *v, uint32_t n)
     }
 }
 
-static void sleep_until_done(const struct fm_node_view *v, uint32_t n)
+static void sleep_until_done(const struct fm_node_view *v, uint32_t n, uint32_t rank)
 {
     while (!fm_node_is_done(v, n)) {
-        fm_node_doze(v, (uint32_t)current, true);
+        fm_node_doze(v, rank, true);
         if (!fm_node_is_done(v, n)) {
-            while (!is_nudged[current]) {
+            while (!is_nudged[rank]) {
                 wait_for_others();
             }
         }
-        is_nudged[current] = false;
-        fm_node_doze(v, (uint32_t)current, false);
+        is_nudged[rank] = false;
+        fm_node_doze(v, rank, false);
     }
 }
 
-static long wait_for(const struct fm_node_view *v, uint32_t n)
+static void wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank)
 {
     if (may_sleep) {
-        sleep_until_done(v, n);
+        sleep_until_done(v, n, rank);
     }
     while (!fm_node_is_done(v, n)) {
         wait_for_others();
     }
-    return *(long *)fm_node_result(v, n)->data;
 }
 
-static long part(uint32_t n, int rank)
-{
-    return (long)n * 100 + rank;
-}
-
-static void bcast(struct fm_node_view *v, int root)
-{
-    uint32_t n = ++v->n;
-
-    if (current == root) {
-        *(long *)fm_node_result(v, n)->data = part(n, root);
-        publish(v, n);
-    } else {
-        ck_assert_int_eq(wait_for(v, n), part(n, root));
-    }
-}
-
-static void reduce(struct fm_node_view *v, int root)
-{
-    uint32_t n = ++v->n;
-    long sum = 0, want = 0;
-
-    *(long *)fm_node_line_of(v, n, (uint32_t)current)->data = part(n, current);
-    if (fm_node_arrive(v, n)) {
-        for (uint32_t r = 0; r < v->size; r++) {
-            sum += *(long *)fm_node_line_of(v, n, r)->data;
-        }
-        *(long *)fm_node_result(v, n)->data = sum;
-        publish(v, n);
-    }
-    if (root == TO_ALL || root == current) {
-        for (int r = 0; r < n_ranks; r++) {
-            want += part(n, r);
-        }
-        ck_assert_int_eq(wait_for(v, n), want);
-        v->last_all = root == TO_ALL ? n : v->last_all;
-    }
-}
+#include "node_calls.h"
 
 static void rank_body(void)
 {
     struct fm_node_view v = fm_node_view(memory, (uint32_t)n_ranks, STRIDE);
+    uint32_t rank = (uint32_t)current;
 
+    v.n = v.last_all = BEFORE;
     for (const struct call *c = program; c->what != END; c++) {
         if (c->root != TO_ALL && fm_node_is_full(&v)) {
-            reduce(&v, TO_ALL);
+            call_reduce(&v, rank, TO_ALL);
         }
         if (c->what == BCAST) {
-            bcast(&v, c->root);
+            call_bcast(&v, rank, c->root);
         } else {
-            reduce(&v, c->root);
+            call_reduce(&v, rank, c->root);
         }
     }
     finished();

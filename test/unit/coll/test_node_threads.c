@@ -28,13 +28,6 @@ static struct {
 
 static uint32_t factor = 1;
 
-static void must(bool is_right)
-{
-    if (!is_right) {
-        abort();
-    }
-}
-
 static void nudge(const struct fm_node_view *v, uint32_t rank)
 {
     for (uint32_t r = 0; r < v->size; r++) {
@@ -65,53 +58,16 @@ static void sleep_once(const struct fm_node_view *v, uint32_t n, uint32_t rank)
     fm_node_doze(v, rank, false);
 }
 
-static uint64_t wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+static void wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank)
 {
     for (unsigned k = 0; !fm_node_is_done(v, n); k++) {
         if (k >= job.looks) {
             sleep_once(v, n, rank);
         }
     }
-    return fm_node_result(v, n)->stamp;
 }
 
-static uint64_t part(uint32_t n, uint32_t rank)
-{
-    return (uint64_t)n * 100 + rank;
-}
-
-static void bcast(struct fm_node_view *v, uint32_t rank, uint32_t root)
-{
-    uint32_t n = ++v->n;
-
-    if (rank == root) {
-        fm_node_result(v, n)->stamp = part(n, root);
-        publish(v, n, rank);
-    } else {
-        must(wait_for(v, n, rank) == part(n, root));
-    }
-}
-
-/* To the root; from size on: to all. */
-static void reduce(struct fm_node_view *v, uint32_t rank, uint32_t root)
-{
-    uint32_t n = ++v->n;
-    uint64_t sum = 0;
-
-    fm_node_line_of(v, n, rank)->stamp = part(n, rank);
-    if (fm_node_arrive(v, n)) {
-        for (uint32_t r = 0; r < v->size; r++) {
-            sum += fm_node_line_of(v, n, r)->stamp;
-        }
-        fm_node_result(v, n)->stamp = sum;
-        publish(v, n, rank);
-    }
-    if (root >= v->size || root == rank) {
-        sum = (uint64_t)n * 100 * v->size + v->size * (v->size - 1) / 2;
-        must(wait_for(v, n, rank) == sum);
-        v->last_all = root >= v->size ? n : v->last_all;
-    }
-}
+#include "node_calls.h"
 
 static void *thread(void *arg)
 {
@@ -128,13 +84,14 @@ static void *thread(void *arg)
         race_delay(&own_random);
         random = random * 1664525 + 1013904223; /* the same in all ranks */
         root = (random >> 16) % (v.size + 2);
-        if (root < v.size && fm_node_is_full(&v)) {
-            reduce(&v, rank, v.size);
+        root = root < v.size ? root : TO_ALL;
+        if (root != TO_ALL && fm_node_is_full(&v)) {
+            call_reduce(&v, rank, TO_ALL);
         }
-        if (random >> 28 < 8 && root < v.size) {
-            bcast(&v, rank, root);
+        if (random >> 28 < 8 && root != TO_ALL) {
+            call_bcast(&v, rank, root);
         } else {
-            reduce(&v, rank, root);
+            call_reduce(&v, rank, root);
         }
     }
     return NULL;

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The calls of node.c on bare lines (node_cell.h): what each rank gives follows from call and rank,
+ * what comes out is checked. The includer defines before, for its own way to sleep:
+ *     void publish(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+ *     void wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+ */
+#pragma once
+
+#include <stdlib.h>
+
+#define TO_ALL UINT32_MAX
+
+static inline void must(bool is_right)
+{
+    if (!is_right) {
+        abort();
+    }
+}
+
+static inline uint64_t part(uint32_t n, uint32_t rank)
+{
+    return (uint64_t)n * 100 + rank;
+}
+
+static inline void call_bcast(struct fm_node_view *v, uint32_t rank, uint32_t root)
+{
+    uint32_t n = ++v->n;
+
+    if (rank == root) {
+        fm_node_result(v, n)->stamp = part(n, root);
+        publish(v, n, rank);
+    } else {
+        wait_for(v, n, rank);
+        must(fm_node_result(v, n)->stamp == part(n, root));
+    }
+}
+
+static inline void call_reduce(struct fm_node_view *v, uint32_t rank, uint32_t root)
+{
+    uint32_t n = ++v->n;
+    uint64_t sum = 0, want = 0;
+
+    fm_node_line_of(v, n, rank)->stamp = part(n, rank);
+    if (fm_node_arrive(v, n)) {
+        for (uint32_t r = 0; r < v->size; r++) {
+            sum += fm_node_line_of(v, n, r)->stamp;
+        }
+        fm_node_result(v, n)->stamp = sum;
+        publish(v, n, rank);
+    }
+    if (root == TO_ALL || root == rank) {
+        for (uint32_t r = 0; r < v->size; r++) {
+            want += part(n, r);
+        }
+        wait_for(v, n, rank);
+        must(fm_node_result(v, n)->stamp == want);
+        v->last_all = root == TO_ALL ? n : v->last_all;
+    }
+}
