@@ -4,6 +4,7 @@
  * what comes out is checked. The includer defines before, for its own way to sleep:
  *     void publish(const struct fm_node_view *v, uint32_t n, uint32_t rank)
  *     void wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+ *     void linger(void)    others may go on before what was waited for is read
  */
 #pragma once
 
@@ -32,6 +33,7 @@ static inline void call_bcast(struct fm_node_view *v, uint32_t rank, uint32_t ro
         publish(v, n, rank);
     } else {
         wait_for(v, n, rank);
+        linger();
         must(fm_node_result(v, n)->stamp == part(n, root));
     }
 }
@@ -50,10 +52,13 @@ static inline void call_reduce(struct fm_node_view *v, uint32_t rank, uint32_t r
         publish(v, n, rank);
     }
     if (root == TO_ALL || root == rank) {
+        wait_for(v, n, rank);
+        linger();
         for (uint32_t r = 0; r < v->size; r++) {
             want += part(n, r);
+            /* An allgather takes what it wants from the lines. */
+            must(root != TO_ALL || fm_node_line_of(v, n, r)->stamp == part(n, r));
         }
-        wait_for(v, n, rank);
         must(fm_node_result(v, n)->stamp == want);
         v->last_all = root == TO_ALL ? n : v->last_all;
     }
