@@ -150,10 +150,12 @@ static void ask_verdict(struct watch *w, int rank, struct fm_verdict *out_verdic
     struct fm_keytable_slot *slot = fm_keytable_slot(t, rank);
     struct fm_rank_end end = {.wait_status = w->job->ranks[rank].wait_status};
 
-    end.phase = (enum fm_place_phase)atomic_load(&slot->phase);
-    end.is_aborted =
-        atomic_load_explicit(&slot->aborted, memory_order_acquire) != FM_PLACE_NO_ABORT;
-    end.abort_status = slot->abort_status;
+    if (slot) { /* the compiler cannot know */
+        end.phase = (enum fm_place_phase)atomic_load(&slot->phase);
+        end.is_aborted =
+            atomic_load_explicit(&slot->aborted, memory_order_acquire) != FM_PLACE_NO_ABORT;
+        end.abort_status = slot->abort_status;
+    }
     if (end.phase == FM_PLACE_STARTED && !end.is_aborted) {
         uint32_t none = 0;
 

@@ -43,7 +43,7 @@ static int raise_buffer(void *owner, const char *call, int rc)
 static int attach(const char *call, struct whose w, void *buffer, MPI_Count size)
 {
     struct fm_channel *ch;
-    void *owner;
+    void *owner = NULL;
     int rc;
 
     fm_pt2pt_enter(call);
@@ -70,7 +70,7 @@ static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count
                   MPI_Count *out_size)
 {
     struct fm_channel *ch;
-    void *owner, *addr;
+    void *owner = NULL, *addr;
     MPI_Count len;
     int rc;
 
@@ -108,7 +108,7 @@ static int detach_int(const char *call, struct whose w, void *buffer_addr, int *
 static int flush(const char *call, struct whose w)
 {
     struct fm_channel *ch;
-    void *owner;
+    void *owner = NULL;
     int rc;
 
     fm_pt2pt_enter(call);
@@ -124,7 +124,7 @@ static int iflush(const char *call, struct whose w, MPI_Request *request)
 {
     struct fm_request *r;
     struct fm_channel *ch;
-    void *owner;
+    void *owner = NULL;
     int rc;
 
     fm_pt2pt_enter(call);

@@ -93,7 +93,7 @@ static int find(void *object, const char *call, MPI_Errhandler errhandler,
 /* For an object of a kind: only a handler of that kind will do. */
 static int set(void *object, const char *call, enum fm_kind of, MPI_Errhandler errhandler)
 {
-    struct fm_errhandler *eh;
+    struct fm_errhandler *eh = NULL;
     int rc = find(object, call, errhandler, &eh);
 
     if (rc != MPI_SUCCESS) {
@@ -197,7 +197,7 @@ FM_ALIAS(Session_call_errhandler)
 /* Predefined handlers have no references of the user: MPI_Comm_get_errhandler takes none. */
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
-    struct fm_errhandler *eh;
+    struct fm_errhandler *eh = NULL;
     int rc;
 
     FM_ENTER_ANY();

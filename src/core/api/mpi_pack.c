@@ -285,7 +285,7 @@ static int external(const char *datarep, struct move *m, bool is_out, MPI_Count 
 #define EXTERNAL(args, is_out, type)                                                               \
     do {                                                                                           \
         struct move external_m = args;                                                             \
-        MPI_Count external_at;                                                                     \
+        MPI_Count external_at = 0;                                                                 \
         int external_rc;                                                                           \
                                                                                                    \
         FM_ENTER();                                                                                \

@@ -138,7 +138,7 @@ static int do_mrecv(const char *call, void *buf, MPI_Count count, MPI_Datatype t
 {
     struct fm_msg m = {.buf = buf, .count = count};
     struct fm_status st = FM_STATUS_EMPTY;
-    struct fm_message *message;
+    struct fm_message *message = NULL;
     struct fm_comm *comm;
     int rc;
 
@@ -174,7 +174,7 @@ static int do_imrecv(const char *call, void *buf, MPI_Count count, MPI_Datatype 
                      MPI_Message *handle, MPI_Request *request)
 {
     struct fm_msg m = {.buf = buf, .count = count};
-    struct fm_message *message;
+    struct fm_message *message = NULL;
     struct fm_request *r;
     struct fm_comm *comm;
     int rc;

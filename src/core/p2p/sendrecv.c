@@ -133,8 +133,8 @@ int fm_sendrecv_replace(const struct fm_msg *send, const struct fm_msg *recv,
                         struct fm_status *out_status)
 {
     struct fm_msg copied;
-    MPI_Count len;
-    void *copy;
+    MPI_Count len = 0;
+    void *copy = NULL;
     int rc = copy_of(recv, &copy, &len);
 
     if (rc != 0) {
@@ -150,8 +150,8 @@ int fm_isendrecv_replace(const struct fm_msg *send, const struct fm_msg *recv,
                          struct fm_request **out_req)
 {
     struct fm_msg copied;
-    MPI_Count len;
-    void *copy;
+    MPI_Count len = 0;
+    void *copy = NULL;
     int rc = copy_of(recv, &copy, &len);
 
     if (rc != 0) {

@@ -126,11 +126,11 @@ static int address_rank(const struct fi_info *info, bool is_one_host)
     bool is_v6, is_loop;
 
     fm_ofi_address_text(info, text, sizeof(text));
-    is_v6 = strchr(text, ':') != NULL;
-    is_loop = strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0;
     if (!text[0]) {
         return 0;
     }
+    is_v6 = strchr(text, ':') != NULL;
+    is_loop = strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0;
     if (strncasecmp(text, "fe80:", 5) == 0) {
         return 6; /* link-local: needs a scope that the peer does not know */
     }
