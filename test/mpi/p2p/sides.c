@@ -5,7 +5,8 @@
  * at a random moment around that at which rank 0 goes to sleep. Where the library has a control
  * variable for the length of a sleep it is set to its highest value, so that a lost wake-up shows
  * as a test that does not end in time. A rank that is kept waiting for long sleeps for long: it
- * uses no processor, and does not wake up again and again to look.
+ * uses no processor, and does not wake up again and again to look: neither its library nor the
+ * kernel (voluntary context switches) has counted that.
  */
 #include "../knob.h"
 
@@ -60,11 +61,12 @@ static void ask(int n_each)
     }
 }
 
-static double processor_time(void)
+static double processor_time(long *out_n_switches)
 {
     struct rusage u;
 
     CHECK(getrusage(RUSAGE_SELF, &u) == 0);
+    *out_n_switches = u.ru_nvcsw;
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
@@ -73,12 +75,13 @@ static double processor_time(void)
 static void keep_waiting(int from, const struct gauge *sleeps)
 {
     double began, used, took;
+    long before, after;
     unsigned long long n;
     int value = 0;
 
     OK(MPI_Barrier(MPI_COMM_WORLD));
     began = MPI_Wtime();
-    used = processor_time();
+    used = processor_time(&before);
     n = gauge_read(sleeps);
     if (rank == from) {
         while (MPI_Wtime() < began + kept_waiting) {
@@ -92,7 +95,7 @@ static void keep_waiting(int from, const struct gauge *sleeps)
         OK(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD));
     }
     took = MPI_Wtime() - began;
-    used = processor_time() - used;
+    used = processor_time(&after) - used;
     n = gauge_read(sleeps) - n;
     if (rank == 0) {
         OK(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD));
@@ -100,6 +103,7 @@ static void keep_waiting(int from, const struct gauge *sleeps)
     if (gauge_is_there(sleeps) && rank != from && took >= kept_waiting) {
         CHECK(used < took / 4);
         CHECK((double)n < took / 0.004); /* not every few milliseconds */
+        CHECK((double)(after - before) < took / 0.004);
     }
 }
 
