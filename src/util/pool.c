@@ -45,7 +45,7 @@ void *fm_pool_grow(struct fm_pool *p)
 {
     void *obj;
 
-    if (p->used_len + p->stride > p->max_len) {
+    if (!p->base || p->used_len + p->stride > p->max_len) {
         return NULL;
     }
     obj = p->base + p->used_len;

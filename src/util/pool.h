@@ -36,7 +36,8 @@ struct fm_pool {
 int fm_pool_init(struct fm_pool *p, size_t obj_len, size_t max_objects);
 void fm_pool_finish(struct fm_pool *p);
 
-/* Slow half of fm_pool_get(): the first use of a slot. NULL when the reserved range is full. */
+/* Slow half of fm_pool_get(): the first use of a slot. NULL when the reserved range is full, or the
+   pool is none. */
 FM_COLD void *fm_pool_grow(struct fm_pool *p);
 
 /* An object, its content undefined, or NULL when the pool is full. */

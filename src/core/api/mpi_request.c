@@ -58,7 +58,7 @@ FM_INLINE int harvest(struct fm_request *r, MPI_Request *handle, MPI_Status *sta
             fm_status_set(status, &r->status);
         }
         *handle = MPI_REQUEST_NULL;
-        fm_request_unref(r);
+        fm_request_drop(r);
         return MPI_SUCCESS;
     }
     if (comm) {
@@ -351,20 +351,27 @@ static int end_results(struct results *res)
     return rc;
 }
 
-/* Wait for the operation of a handle that has been checked, and take its result. MPI_SUCCESS, or
-   the code that was raised because waiting failed. */
-FM_INLINE int finish(struct results *res, MPI_Request *handle)
+/* The request of a handle that check_array() has seen: it is one, or MPI_REQUEST_NULL; or it has
+   just ended, when the handle was given twice. */
+FM_INLINE struct fm_request *checked(MPI_Request handle)
 {
-    struct fm_request *r = fm_request_get(*handle);
-    int rc = 0;
+    struct fm_request *r = (struct fm_request *)handle;
+
+    return handle != MPI_REQUEST_NULL && FM_LIKELY(r->head.kind == FM_KIND_REQUEST) ? r : NULL;
+}
+
+/* Wait for the operation of a handle, and take its result. MPI_SUCCESS, or the code that was raised
+   because waiting failed. */
+static __attribute__((noinline)) int finish(struct results *res, MPI_Request *handle)
+{
+    struct fm_request *r = checked(*handle);
+    int rc;
 
     if (is_idle(r)) {
         add_idle(res);
         return MPI_SUCCESS;
     }
-    if (!r->is_done) {
-        rc = fm_wait_done(channel_of(r), r);
-    }
+    rc = fm_wait_done(channel_of(r), r);
     if (FM_UNLIKELY(rc != 0)) {
         return fm_raise_status(r->comm, res->call, rc);
     }
@@ -372,29 +379,45 @@ FM_INLINE int finish(struct results *res, MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-/*
- * All of them, which have been checked. The last one first: it is mostly the last to complete, and
- * while it is waited for nobody has to look at the others.
- */
+/* The last one first: it is mostly the last to complete, and while it is waited for nobody has to
+   look at the others. MPI_SUCCESS or the code raised. */
+static int wait_for_last(const char *call, int n, const MPI_Request *handles)
+{
+    struct fm_request *last = n > 0 ? checked(handles[n - 1]) : NULL;
+    int rc;
+
+    if (is_idle(last) || last->is_done) {
+        return MPI_SUCCESS;
+    }
+    rc = fm_wait_done(channel_of(last), last);
+    return FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(last->comm, call, rc);
+}
+
+/* All of them, which have been checked. */
 static int finish_all(const char *call, int n, MPI_Request *handles, MPI_Status *statuses)
 {
-    struct results res = {.call = call, .statuses = statuses};
-    struct fm_request *last = n > 0 ? fm_request_get(handles[n - 1]) : NULL;
+    struct results res;
+    int rc = wait_for_last(call, n, handles);
 
-    if (!is_idle(last) && !last->is_done) {
-        int rc = fm_wait_done(channel_of(last), last);
+    res.call = call;
+    res.statuses = statuses;
+    res.comm = NULL;
+    res.n = res.n_failed = 0;
+    for (int k = 0; k < n && rc == MPI_SUCCESS; k++) {
+        struct fm_request *r = checked(handles[k]);
 
-        if (FM_UNLIKELY(rc != 0)) {
-            return fm_raise_status(last->comm, call, rc);
+        if (FM_LIKELY(r && fm_request_is_plain(r) && res.n_failed == 0)) {
+            fm_status_set(next_status(&res), &r->status);
+            res.n++;
+            handles[k] = MPI_REQUEST_NULL;
+            fm_request_drop(r);
+        } else {
+            rc = finish(&res, &handles[k]);
         }
     }
-    for (int k = 0; k < n; k++) {
-        int rc = finish(&res, &handles[k]);
-
-        if (FM_UNLIKELY(rc != MPI_SUCCESS)) {
-            fm_comm_unref(res.comm);
-            return rc;
-        }
+    if (FM_UNLIKELY(rc != MPI_SUCCESS)) {
+        fm_comm_unref(res.comm);
+        return rc;
     }
     return end_results(&res);
 }

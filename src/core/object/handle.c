@@ -55,7 +55,12 @@ void fm_handle_finish(void)
 
 void *fm_object_new(enum fm_kind kind)
 {
-    return fm_object_new_part(kind, fm_root.pools[kind].stride);
+    struct fm_object *o = fm_object_new_bare(kind);
+
+    if (o) {
+        memset(o + 1, 0, fm_root.pools[kind].stride - sizeof(*o));
+    }
+    return o;
 }
 
 void *fm_object_no_room(enum fm_kind kind)

@@ -120,17 +120,13 @@ void fm_handle_finish(void);
 void *fm_object_new(enum fm_kind kind);
 /* There was none. */
 FM_COLD void *fm_object_no_room(enum fm_kind kind);
-/* The same, but only the first `len` bytes (whole cache lines) are zeroed. */
-FM_INLINE void *fm_object_new_part(enum fm_kind kind, size_t len)
+/* The same, but only the head is set. */
+FM_INLINE void *fm_object_new_bare(enum fm_kind kind)
 {
-    struct fm_pool *pool = &fm_root.pools[kind];
-    struct fm_object *o = FM_LIKELY(pool->base != NULL) ? fm_pool_get(pool) : NULL;
+    struct fm_object *o = fm_pool_get(&fm_root.pools[kind]);
 
     if (FM_UNLIKELY(!o)) {
         return fm_object_no_room(kind);
-    }
-    for (size_t k = 0; k < len; k += FM_CACHE_LINE) { /* objects are whole lines */
-        memset(__builtin_assume_aligned((char *)o + k, FM_CACHE_LINE), 0, FM_CACHE_LINE);
     }
     *o = (struct fm_object){.kind = (uint16_t)kind, .refs = 1};
     return o;

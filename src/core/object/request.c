@@ -20,7 +20,12 @@ int fm_request_init(struct fm_request_words *w)
 
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm)
 {
-    return fm_request_new_part(ops, comm, FM_REQUEST_LEN);
+    struct fm_request *r = fm_request_new_bare(ops, comm);
+
+    if (r) {
+        memset(r + 1, 0, FM_REQUEST_LEN - sizeof(*r));
+    }
+    return r;
 }
 
 struct fm_request *fm_request_new_done(const struct fm_request_ops *ops)

@@ -25,7 +25,7 @@ struct fm_status {
     int source;
     int tag;
     int error; /* MPI error class; MPI_SUCCESS */
-    bool is_cancelled;
+    uint32_t is_cancelled;
     MPI_Count n_bytes; /* received */
 };
 
@@ -97,22 +97,25 @@ extern struct fm_request_words fm_request_nowhere;
 /* Make the pool, and count into these words (NULL: nowhere). Twice is fine. */
 int fm_request_init(struct fm_request_words *words);
 
-/* A request: zeroed, one reference (the engine's or the handle's: see the maker), active, status
-   empty. Holds a reference on comm if given. NULL when out of room. */
-struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm);
-/* The same, but only the first `len` bytes are zeroed, which costs a line of memory each 64. */
-FM_INLINE struct fm_request *fm_request_new_part(const struct fm_request_ops *ops,
-                                                 struct fm_comm *comm, size_t len)
+/* A request with one reference (the engine's or the handle's: see the maker), active, status empty;
+   what is the maker's own is undefined. Holds a reference on comm if given. NULL when out of room.
+ */
+FM_INLINE struct fm_request *fm_request_new_bare(const struct fm_request_ops *ops,
+                                                 struct fm_comm *comm)
 {
-    struct fm_request *r = fm_object_new_part(FM_KIND_REQUEST, len);
+    struct fm_request *r = fm_object_new_bare(FM_KIND_REQUEST);
 
     if (FM_UNLIKELY(!r)) {
         return NULL;
     }
     r->ops = ops;
+    r->is_done = r->is_persistent = r->is_internal = false;
     r->is_active = true;
     r->status = FM_STATUS_EMPTY;
     r->comm = comm;
+    r->on_done = NULL;
+    r->owner = NULL;
+    r->why = NULL;
     if (comm) {
         fm_object_ref(comm);
     }
@@ -120,6 +123,8 @@ FM_INLINE struct fm_request *fm_request_new_part(const struct fm_request_ops *op
     FM_STAT(fathom_level_up(&fm_root.request_words->live));
     return r;
 }
+/* The same, with the maker's own part zeroed. */
+struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm);
 /* A request that is complete, successful and empty for ever, not counted among the live ones; for
    operations that are over when they are started. Each handle of it takes a reference. */
 struct fm_request *fm_request_new_done(const struct fm_request_ops *ops);
@@ -139,13 +144,41 @@ FM_INLINE void fm_request_unref(struct fm_request *r)
     }
 }
 
+/* Drop the last reference, or any: for requests that most often hold nothing but a communicator. */
+FM_INLINE void fm_request_drop(struct fm_request *r)
+{
+    struct fm_comm *comm = r->comm;
+
+    if (FM_UNLIKELY(r->head.refs != 1 || r->ops->release || r->why || !comm ||
+                    ((struct fm_object *)comm)->refs == 1)) {
+        fm_request_unref(r);
+        return;
+    }
+    ((struct fm_object *)comm)->refs--;
+    r->head.kind = FM_KIND_NONE;
+    r->head.refs = 0;
+    fm_pool_put(&fm_root.pools[FM_KIND_REQUEST], r);
+    FM_STAT(fathom_level_down(&fm_root.request_words->live));
+}
+
 /* Complete and successful, and its harvest is nothing but a look at the status and the end of the
-   handle. */
+   handle. In whole words where the tests allow it. */
 FM_INLINE bool fm_request_is_plain(const struct fm_request *r)
 {
-    return r->is_done && !r->is_persistent && r->status.error == MPI_SUCCESS &&
-           !r->status.is_cancelled && !r->ops->query && !r->ops->has_release_code;
+    const bool should[4] = {true, false, true, false};
+    uint32_t flags, plain_flags;
+    uint64_t result;
+
+    memcpy(&flags, &r->is_done, sizeof(flags));
+    memcpy(&plain_flags, should, sizeof(plain_flags));
+    memcpy(&result, &r->status.error, sizeof(result)); /* and is_cancelled behind it */
+    return flags == plain_flags && result == 0 && !r->ops->query && !r->ops->has_release_code;
 }
+_Static_assert(sizeof(bool) == 1 && MPI_SUCCESS == 0, "words of fm_request_is_plain");
+_Static_assert(offsetof(struct fm_status, is_cancelled) == offsetof(struct fm_status, error) + 4,
+               "words of fm_request_is_plain");
+_Static_assert(offsetof(struct fm_request, is_internal) == offsetof(struct fm_request, is_done) + 3,
+               "words of fm_request_is_plain");
 
 /* It is complete: status.error is final. Calls on_done and drops the engine's reference. */
 FM_INLINE void fm_request_complete(struct fm_request *r)

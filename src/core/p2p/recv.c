@@ -51,6 +51,14 @@ static int recv_start(struct fm_request *req)
     return fm_recv_start(r);
 }
 
+/* Of a predefined datatype, which needs no reference. */
+static const struct fm_request_ops simple_ops = {
+    .name = "recv",
+    .start = recv_start,
+    .cancel = recv_cancel,
+    .about = recv_about,
+};
+
 static const struct fm_request_ops recv_ops = {
     .name = "recv",
     .start = recv_start,
@@ -74,15 +82,18 @@ FM_INLINE void fill(struct fm_recv_req *r, const struct fm_msg *m)
 
 FM_INLINE struct fm_recv_req *new_request(const struct fm_msg *m)
 {
-    struct fm_recv_req *r = (struct fm_recv_req *)fm_request_new_part(
-        &recv_ops, m->comm, offsetof(struct fm_recv_req, msg));
+    bool is_simple = FM_LIKELY(m->dtype->is_predefined);
+    struct fm_recv_req *r =
+        (struct fm_recv_req *)fm_request_new_bare(is_simple ? &simple_ops : &recv_ops, m->comm);
 
     if (FM_UNLIKELY(!r)) {
         return NULL;
     }
     fill(r, m);
     r->posted.queue = NULL;
-    fm_object_ref(m->dtype);
+    if (!is_simple) {
+        fm_object_ref(m->dtype);
+    }
     return r;
 }
 
