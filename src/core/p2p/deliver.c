@@ -363,9 +363,10 @@ FM_COLD static void bad_peer(struct fm_channel *ch, int proc)
     fm_peer_fail(ch, proc, fm_why());
 }
 
-void fm_deliver(void *ctx, const void *data, size_t len)
+/* All but the plain eager message of a known, living peer. */
+static __attribute__((noinline)) void deliver_other(struct fm_channel *ch, const void *data,
+                                                    size_t len)
 {
-    struct fm_channel *ch = ctx;
     const struct fm_wire_head *h = data;
     struct fm_peer *peer;
     int rc;
@@ -380,7 +381,7 @@ void fm_deliver(void *ctx, const void *data, size_t len)
         return;
     }
     peer->returned = h->freed;
-    if (FM_LIKELY(h->kind == FM_WIRE_EAGER && len >= sizeof(struct fm_wire_base))) {
+    if (h->kind == FM_WIRE_EAGER && len >= sizeof(struct fm_wire_base)) {
         const struct fm_wire_base *b = data;
 
         rc = got_eager(ch, peer, b, 0, (const char *)(b + 1), len - sizeof(*b));
@@ -392,6 +393,31 @@ void fm_deliver(void *ctx, const void *data, size_t len)
         rc = got_reply(ch, peer, data, len);
     }
     if (FM_UNLIKELY(rc != 0)) {
+        bad_peer(ch, peer->proc);
+    }
+}
+
+void fm_deliver(void *ctx, const void *data, size_t len)
+{
+    static const struct fm_wire_head plain = {.kind = FM_WIRE_EAGER, .version = FM_WIRE_VERSION};
+    struct fm_channel *ch = ctx;
+    const struct fm_wire_base *b = data;
+    uint32_t proc;
+    struct fm_peer *peer;
+
+    /* Kind, version and flags in one look. */
+    if (FM_UNLIKELY(len < sizeof(*b) || memcmp(b, &plain, offsetof(struct fm_wire_head, proc)))) {
+        deliver_other(ch, data, len);
+        return;
+    }
+    proc = (uint32_t)b->head.proc;
+    peer = &ch->peers[proc];
+    if (FM_UNLIKELY(proc >= (uint32_t)ch->n_peers || proc == (uint32_t)ch->self || peer->is_gone)) {
+        deliver_other(ch, data, len);
+        return;
+    }
+    peer->returned = b->head.freed;
+    if (FM_UNLIKELY(got_eager(ch, peer, b, 0, (const char *)(b + 1), len - sizeof(*b)) != 0)) {
         bad_peer(ch, peer->proc);
     }
 }

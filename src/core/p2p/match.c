@@ -540,22 +540,16 @@ static inline struct fm_posted *first_posted(const struct queue *q)
     return fm_container_of(q->entries.next, struct fm_posted, link);
 }
 
-static inline void take_posted(struct fm_match *m, struct fm_posted *p)
+static inline void unqueue(struct fm_match *m, struct fm_posted *p)
 {
-    if (FM_LIKELY(p == m->single)) {
-        m->single = NULL;
-    } else {
+    p->link.prev->next = p->link.next;
+    p->link.next->prev = p->link.prev;
+    if (FM_UNLIKELY(m->n_wilds)) {
         unsigned kind = kind_of(&p->key);
 
-        p->link.prev->next = p->link.next;
-        p->link.next->prev = p->link.prev;
-        if (kind != EXACT) {
-            m->n_wild[kind]--;
-            m->n_wilds--;
-        }
+        m->n_wild[kind] -= kind != EXACT;
+        m->n_wilds -= kind != EXACT;
     }
-    p->queue = NULL;
-    level_down(&m->words->prq_len);
 }
 
 /* Of `best` and the receives with wildcards that match, the oldest. */
@@ -584,25 +578,48 @@ static inline bool is_match(const struct fm_match_key *receive, const struct fm_
            (receive->tag == message->tag || receive->tag == FM_ANY_TAG);
 }
 
-/* Among those in queues. Counts its steps but for one where it finds something. */
-static struct fm_posted *find_posted(struct fm_match *m, const struct fm_match_key *key,
-                                     uint64_t n_queued)
+/* Among those in queues, some of which have wildcards. Counts its steps but for one where it finds
+   something. */
+static __attribute__((noinline)) struct fm_posted *
+find_mixed(struct fm_match *m, const struct fm_match_key *key, uint64_t n_queued)
 {
     struct fm_posted *p = NULL;
 
     if (n_queued != m->n_wilds) {
         struct queue *q = find(m, &m->posted, key->context, pair_of(key->source, key->tag));
 
-        if (q && !fm_list_is_empty(&q->entries)) {
-            p = first_posted(q);
-        }
-        if (FM_LIKELY(p && m->n_wilds == 0)) {
-            return p;
-        }
         FM_STAT(m->words->n_other_steps++);
+        p = q && !fm_list_is_empty(&q->entries) ? first_posted(q) : NULL;
     }
-    p = m->n_wilds ? oldest_wild(m, key, p) : p;
+    p = oldest_wild(m, key, p);
     FM_STAT(m->words->n_other_steps -= p != NULL);
+    return p;
+}
+
+/* The same, whatever they have. */
+static inline struct fm_posted *find_posted(struct fm_match *m, const struct fm_match_key *key,
+                                            uint64_t n_queued)
+{
+    struct queue *q;
+
+    if (FM_UNLIKELY(m->n_wilds)) {
+        return find_mixed(m, key, n_queued);
+    }
+    q = find(m, &m->posted, key->context, pair_of(key->source, key->tag));
+    if (FM_LIKELY(q && !fm_list_is_empty(&q->entries))) {
+        return first_posted(q);
+    }
+    FM_STAT(m->words->n_other_steps++);
+    return NULL;
+}
+
+/* Taken out of its queue or place; the event. */
+static inline struct fm_posted *hit(struct fm_match *m, const struct fm_match_key *key,
+                                    struct fm_posted *p)
+{
+    p->queue = NULL;
+    level_down(&m->words->prq_len);
+    EMIT(m, on_matched, EV_MATCHED, key, m->words->prq_len.now);
     return p;
 }
 
@@ -611,24 +628,24 @@ struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key
     uint64_t n_queued = m->words->prq_len.now;
     struct fm_posted *p = m->single;
 
-    if (p && FM_UNLIKELY(!is_match(&p->key, key))) {
+    if (p) {
+        if (FM_LIKELY(is_match(&p->key, key))) {
+            m->single = NULL;
+            return hit(m, key, p);
+        }
         FM_STAT(m->words->n_other_steps++);
         n_queued--;
-        p = NULL;
     }
-    if (!p && n_queued) {
-        p = find_posted(m, key, n_queued);
+    p = n_queued ? find_posted(m, key, n_queued) : NULL;
+    if (p) {
+        unqueue(m, p);
+        return hit(m, key, p);
     }
-    if (!p) {
-        FM_STAT(m->words->n_other_attempts++);
-        return NULL;
-    }
-    take_posted(m, p);
-    EMIT(m, on_matched, EV_MATCHED, key, m->words->prq_len.now);
-    return p;
+    FM_STAT(m->words->n_other_attempts++);
+    return NULL;
 }
 
-static int push_posted(struct fm_match *m, struct fm_posted *p)
+static inline int push_posted(struct fm_match *m, struct fm_posted *p)
 {
     unsigned kind = kind_of(&p->key);
     struct queue *q =
@@ -674,7 +691,13 @@ bool fm_match_unpost(struct fm_match *m, struct fm_posted *p)
     if (!p->queue) {
         return false;
     }
-    take_posted(m, p);
+    if (p == m->single) {
+        m->single = NULL;
+    } else {
+        unqueue(m, p);
+    }
+    p->queue = NULL;
+    level_down(&m->words->prq_len);
     FM_STAT(m->words->n_unposts++);
     return true;
 }
