@@ -97,17 +97,24 @@ FM_INLINE struct fm_shm_cell *fm_shm_box_room(struct fm_shm_end *e, size_t len)
     return &e->box->cells[e->at & e->mask];
 }
 
-/* The message in the cell that box_room() gave is complete. len may carry FM_SHM_INTERNAL. */
-FM_INLINE void fm_shm_box_publish(struct fm_shm_end *e, struct fm_shm_cell *cell, uint32_t len)
+/* The message in the cell that box_room() gave is complete; it takes so many. len may carry
+   FM_SHM_INTERNAL. */
+FM_INLINE void fm_shm_box_publish_span(struct fm_shm_end *e, struct fm_shm_cell *cell, uint32_t len,
+                                       uint32_t span)
 {
     uint32_t number = e->at + 1;
-    uint32_t end = e->at + fm_shm_box_span(len & ~FM_SHM_INTERNAL);
+    uint32_t end = e->at + span;
 
     if ((int32_t)(end - e->long_end) <= (int32_t)e->mask) { /* may be payload; ordered by W */
         atomic_store_explicit(&e->box->cells[end & e->mask].word, 0, memory_order_relaxed);
     }
     e->at = end;
     atomic_store_explicit(&cell->word, (uint64_t)len << 32 | number, memory_order_release); /* W */
+}
+
+FM_INLINE void fm_shm_box_publish(struct fm_shm_end *e, struct fm_shm_cell *cell, uint32_t len)
+{
+    fm_shm_box_publish_span(e, cell, len, fm_shm_box_span(len & ~FM_SHM_INTERNAL));
 }
 
 /* Reader: has the next message come? Its first cell and its length, or NULL. */
