@@ -130,7 +130,7 @@ FM_COLD static int poll_failed(struct fm_channel *ch, const struct fm_transport 
     return fm_channel_fail(ch, rc, "transport %s: %s", tp->ops->name, fm_why());
 }
 
-int fm_progress(struct fm_channel *ch)
+FM_INLINE int round_over(struct fm_channel *ch)
 {
     struct fm_progress *p = ch->progress;
     int n = 0;
@@ -155,6 +155,11 @@ int fm_progress(struct fm_channel *ch)
         FM_STAT(fm_tally_add(&p->words->events, (uint64_t)n));
     }
     return n;
+}
+
+int fm_progress(struct fm_channel *ch)
+{
+    return round_over(ch);
 }
 
 /* ---- who has died ---- */
@@ -677,6 +682,33 @@ static bool request_is_done(void *ctx)
     return ((const struct fm_request *)ctx)->is_done;
 }
 
+/* What did not come in the first rounds. */
+static __attribute__((noinline)) int wait_on(struct fm_channel *ch, struct fm_request *r)
+{
+    struct until u = {.ch = ch, .fn = request_is_done, .ctx = r, .about = r};
+
+    return FM_UNLIKELY(ch->lock->is_on) ? wait_among(ch, &u) : poll_until(ch, &u);
+}
+
+/* Rounds of the shortest kind before a wait looks at anything else. */
+#define FIRST_ROUNDS 32
+
+/* 0, FM_AGAIN, or a failure. */
+FM_INLINE int first_rounds(struct fm_channel *ch, const struct fm_request *r)
+{
+    if (FM_UNLIKELY(ch->lock->is_on || fm_progress_is_crowded(ch))) {
+        return FM_AGAIN;
+    }
+    for (int k = 0; k < FIRST_ROUNDS; k++) {
+        int n = round_over(ch);
+
+        if (FM_UNLIKELY(n < 0) || r->is_done) {
+            return n < 0 ? n : 0;
+        }
+    }
+    return FM_AGAIN;
+}
+
 int fm_wait_done(struct fm_channel *ch, struct fm_request *r)
 {
     int rc;
@@ -684,9 +716,13 @@ int fm_wait_done(struct fm_channel *ch, struct fm_request *r)
     if (r->is_done) {
         return 0;
     }
+    FM_STAT(ch->progress->words->n_waits++);
     /* Another thread that waits here meanwhile may end it early: then polls go on for longer. */
     ch->enough = &r->is_done;
-    rc = wait_for(ch, &(struct until){.ch = ch, .fn = request_is_done, .ctx = r, .about = r});
+    rc = first_rounds(ch, r);
+    if (rc == FM_AGAIN) {
+        rc = wait_on(ch, r);
+    }
     ch->enough = &ch->never;
     return rc;
 }
