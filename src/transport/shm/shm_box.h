@@ -17,9 +17,9 @@
  * beginning that are counted for it stay unused. The reader waits on the word where the next
  * message begins: `number` is the count of that cell in the whole stream plus one, hence never what
  * a lap before has left there. That holds for words only, so no word that the reader waits on may
- * have been payload: before a message is published, the word of the cell behind it is cleared,
- * unless no payload was put into the place of a word for a whole lap. That cell must be free for
- * this, so one is always kept free.
+ * have been payload: before a message is published, the word of the cell behind it is set to a
+ * number that is not waited for there (not to 0: numbers wrap), unless no payload was put into the
+ * place of a word for a whole lap. That cell must be free for this, so one is always kept free.
  *
  * Atomics, and with what each pairs:
  *   W  writer's release store of word -> R  reader's acquire load of it: the message is there when
@@ -106,7 +106,7 @@ FM_INLINE void fm_shm_box_publish_span(struct fm_shm_end *e, struct fm_shm_cell 
     uint32_t end = e->at + span;
 
     if ((int32_t)(end - e->long_end) <= (int32_t)e->mask) { /* may be payload; ordered by W */
-        atomic_store_explicit(&e->box->cells[end & e->mask].word, 0, memory_order_relaxed);
+        atomic_store_explicit(&e->box->cells[end & e->mask].word, end, memory_order_relaxed);
     }
     e->at = end;
     atomic_store_explicit(&cell->word, (uint64_t)len << 32 | number, memory_order_release); /* W */

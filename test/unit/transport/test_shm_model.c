@@ -119,6 +119,7 @@ END_TEST
 #define N_CELLS 4
 #define MAX_LEN 120 /* two cells */
 #define N_BOXED 13
+#define BEFORE  (UINT32_MAX - 7) /* cells before the first message: their numbers wrap */
 
 static struct {
     struct fm_shm_box box;
@@ -128,6 +129,17 @@ static struct {
 static void box_reset(void)
 {
     memset(&box, 0, sizeof(box));
+    box.box.done = BEFORE;
+    for (uint32_t k = 0; k < N_CELLS; k++) {
+        box.cells[k].word = UINT64_C(8) << 32 | (BEFORE - N_CELLS + k + 1);
+    }
+}
+
+static void box_attach(struct fm_shm_end *e)
+{
+    fm_shm_box_attach(e, &box, N_CELLS);
+    e->at = e->done = BEFORE;
+    e->long_end += BEFORE;
 }
 
 /* The second begins a cell before the place of the fifth a lap later, the third lies in the
@@ -156,7 +168,7 @@ static void box_writer(void)
 {
     struct fm_shm_end e;
 
-    fm_shm_box_attach(&e, &box, N_CELLS);
+    box_attach(&e);
     for (int k = 0; k < N_BOXED; k++) {
         size_t len = box_len_of(k), room = len == 56 ? MAX_LEN : len; /* some become shorter */
         struct fm_shm_cell *cell;
@@ -174,7 +186,7 @@ static void box_reader(void)
     struct fm_shm_end e;
     uint32_t len;
 
-    fm_shm_box_attach(&e, &box, N_CELLS);
+    box_attach(&e);
     for (int k = 0; k < N_BOXED;) {
         struct fm_shm_cell *cell = fm_shm_box_peek(&e, &len);
         unsigned char wanted[MAX_LEN];
