@@ -35,39 +35,70 @@ static int map(int fd, size_t len, struct fm_segment *out_segment)
     return 0;
 }
 
-static int reserve(int fd, size_t len)
+static int reserve(int fd, size_t len, size_t n_reserved)
 {
     int error = ftruncate(fd, (off_t)len) < 0 ? errno : 0;
 
-    error = error ? error : posix_fallocate(fd, 0, (off_t)len);
+    error = error ? error : posix_fallocate(fd, 0, (off_t)n_reserved);
     if (error) {
-        return fm_fail(-FM_E_NOMEM, "no %zu bytes of shared memory: %s", len, strerror(error));
+        return fm_fail(-FM_E_NOMEM, "no %zu bytes of shared memory: %s", n_reserved,
+                       strerror(error));
     }
-    /* Nobody can take mapped memory away under the feet of another. */
+    /* Nobody can take mapped memory away under the feet of another (SIGBUS). */
     (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
     return 0;
 }
 
-int fm_segment_create(size_t len, struct fm_segment *out_segment)
+int fm_segment_file(const char *name, size_t len, size_t n_reserved)
 {
-    int fd = memfd_create("fathom-segment", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    struct fm_segment s = {.fd = -1};
-    uint64_t nonce;
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     int rc;
 
     if (fd < 0) {
         return fm_fail(-FM_E_SYSTEM, "no memory file for shared memory: %s", strerror(errno));
     }
-    rc = reserve(fd, len + sizeof(struct head));
-    rc = rc ? rc : map(fd, len, &s);
+    rc = reserve(fd, len, n_reserved);
     if (rc) {
         close(fd);
         return rc;
     }
+    return fd;
+}
+
+int fm_segment_open(int pid, int fd, int flags)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+    return open(path, flags | O_CLOEXEC);
+}
+
+uint64_t fm_segment_nonce(void)
+{
+    uint64_t nonce;
+
     if (getrandom(&nonce, sizeof(nonce), GRND_NONBLOCK) != (ssize_t)sizeof(nonce)) {
         nonce = fm_now_ns() ^ (uint64_t)getpid() << 40; /* early in boot: a guess will do */
     }
-    head_of(&s)->nonce = nonce;
+    return nonce;
+}
+
+int fm_segment_create(size_t len, struct fm_segment *out_segment)
+{
+    size_t file_len = len + sizeof(struct head);
+    int fd = fm_segment_file("fathom-segment", file_len, file_len);
+    struct fm_segment s = {.fd = -1};
+    int rc;
+
+    if (fd < 0) {
+        return fd;
+    }
+    rc = map(fd, len, &s);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    head_of(&s)->nonce = fm_segment_nonce();
     s.fd = fd;
     *out_segment = s;
     return 0;
@@ -101,11 +132,8 @@ static int attach(int fd, const struct fm_segment_address *a, struct fm_segment 
 
 int fm_segment_attach(const struct fm_segment_address *address, struct fm_segment *out_segment)
 {
-    char path[64];
-    int fd, rc;
+    int fd = fm_segment_open(address->pid, address->fd, O_RDWR), rc;
 
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", address->pid, address->fd);
-    fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
         return fm_fail(-FM_E_UNSUPPORTED, "memory of pid %d cannot be opened: %s", address->pid,
                        strerror(errno));

@@ -14,6 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The parts, for who needs them apart. A memory file of len bytes, the first n_reserved of them
+   reserved, whose size nobody can change. Its descriptor, or a failure with the reason. */
+int fm_segment_file(const char *name, size_t len, size_t n_reserved);
+/* Descriptor `fd` of process pid, opened here with open(2)'s flags; -1 and errno. */
+int fm_segment_open(int pid, int fd, int flags);
+/* A number that tells a segment from all others. */
+uint64_t fm_segment_nonce(void);
+
 /* As it travels in a message; 0 throughout: there is none. */
 struct fm_segment_address {
     uint64_t nonce;

@@ -18,9 +18,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "util/segment.h"
 
 int fm_shm_door_make(struct fm_shm_transport *t, bool is_wanted)
 {
@@ -48,14 +49,11 @@ void fm_shm_door_close(struct fm_shm_transport *t)
 /* For reading, too: writing to a pipe that nobody can read any more would be a SIGPIPE. */
 int fm_shm_door_find(struct fm_shm_ep *ep)
 {
-    char path[64];
-
     ep->door = -1;
     if (ep->header->door < 0) {
         return 0;
     }
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", ep->address.pid, ep->header->door);
-    ep->door = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    ep->door = fm_segment_open(ep->address.pid, ep->header->door, O_RDWR | O_NONBLOCK);
     if (ep->door < 0) {
         return fm_fail(-FM_E_UNSUPPORTED, "process %d could not be woken: %s", ep->ep.peer,
                        strerror(errno));

@@ -19,10 +19,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/segment.h"
 #include "util/sync.h"
 
 #define AT(member) offsetof(struct fm_shm_words, member)
@@ -308,34 +308,13 @@ static struct fm_shm_geometry plan(const struct fm_shm_words *w, int n_local)
     return g;
 }
 
-/* A memory file of the whole length, of which the part without boxes is reserved. */
-static int make_file(const struct fm_shm_geometry *g)
-{
-    int fd = memfd_create("fathom", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    int error;
-
-    if (fd < 0) {
-        return fm_fail(-FM_E_SYSTEM, "no memory file for shared memory: %s", strerror(errno));
-    }
-    error = ftruncate(fd, (off_t)g->segment_len) < 0 ? errno : 0;
-    error = error ? error : posix_fallocate(fd, 0, (off_t)g->boxes_at);
-    if (error) {
-        close(fd);
-        return fm_fail(-FM_E_NOMEM, "no %llu bytes of shared memory: %s",
-                       (unsigned long long)g->boxes_at, strerror(error));
-    }
-    /* Nobody can take mapped memory away under the feet of another (SIGBUS). */
-    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-    return fd;
-}
-
 static int make_segment(struct fm_shm_transport *t, int n_local)
 {
     struct fm_shm_header *h;
 
     t->geometry = plan(t->words, n_local);
     t->geometry.fences = t->fences;
-    t->fd = make_file(&t->geometry);
+    t->fd = fm_segment_file("fathom", t->geometry.segment_len, t->geometry.boxes_at);
     if (t->fd < 0) {
         return t->fd;
     }
@@ -347,9 +326,7 @@ static int make_segment(struct fm_shm_transport *t, int n_local)
     h->magic = FM_SHM_MAGIC;
     h->geometry = t->geometry;
     h->base = h;
-    if (getrandom(&h->nonce, sizeof(h->nonce), GRND_NONBLOCK) != (ssize_t)sizeof(h->nonce)) {
-        h->nonce = fm_now_ns() ^ (uint64_t)getpid() << 40; /* early in boot: a guess will do */
-    }
+    h->nonce = fm_segment_nonce();
     t->header = h;
     t->ring = (struct fm_shm_ring *)((char *)h + t->geometry.ring_at);
     t->ring_len = t->geometry.ring_len;
@@ -395,14 +372,6 @@ static int shm_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
     return 0;
 }
 
-static int open_file(const struct fm_shm_address *a)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", a->pid, a->fd);
-    return open(path, O_RDWR | O_CLOEXEC);
-}
-
 /* Do the sizes that the peer's header tells lie within its segment, and are they ours? */
 static bool is_sound(const struct fm_shm_geometry *g, const struct fm_shm_address *a,
                      uint32_t max_send)
@@ -427,7 +396,7 @@ static bool is_sound(const struct fm_shm_geometry *g, const struct fm_shm_addres
 static int attach(struct fm_shm_transport *t, struct fm_shm_ep *ep)
 {
     const struct fm_shm_address *a = &ep->address;
-    int fd = open_file(a);
+    int fd = fm_segment_open(a->pid, a->fd, O_RDWR);
     struct fm_shm_header *h;
 
     if (fd < 0 && errno == ENOENT && a->pid_space && a->pid_space == own_pid_space()) {
@@ -550,7 +519,7 @@ static void shm_disconnect(struct fm_ep *fep)
 
 static bool reserve(struct fm_shm_ep *ep, uint64_t at, uint64_t len)
 {
-    int fd = open_file(&ep->address);
+    int fd = fm_segment_open(ep->address.pid, ep->address.fd, O_RDWR);
     bool is_there;
 
     if (fd < 0) {
