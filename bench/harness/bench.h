@@ -25,6 +25,24 @@ static inline double now_ns(void)
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
+/* Ranks 0 and 1 send each other 8 bytes, n times: one way. */
+static inline double pingpong_ns(int rank, int n)
+{
+    double began = now_ns();
+    char bytes[8] = "";
+
+    for (int i = 0; i < n; i++) {
+        if (rank == 0) {
+            MPI_Send(bytes, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+            MPI_Recv(bytes, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(bytes, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(bytes, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+        }
+    }
+    return (now_ns() - began) / n / 2;
+}
+
 /* Rank r on core r modulo the number of cores, unless BENCH_PIN=0. */
 static inline void pin(int rank)
 {

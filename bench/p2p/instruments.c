@@ -9,21 +9,8 @@ enum { N_TURNS = 40, N = 4000 };
 
 static double pingpong(int rank)
 {
-    double began;
-    char byte[8] = "";
-
     MPI_Barrier(MPI_COMM_WORLD);
-    began = now_ns();
-    for (int i = 0; i < N; i++) {
-        if (rank == 0) {
-            MPI_Send(byte, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
-            MPI_Recv(byte, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        } else {
-            MPI_Recv(byte, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            MPI_Send(byte, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
-        }
-    }
-    return (now_ns() - began) / N / 2;
+    return pingpong_ns(rank, N);
 }
 
 static int watch(MPI_T_pvar_session session)
