@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "support/orders.h"
+#include "support/suite.h"
 
 #undef atomic_load_explicit
 #undef atomic_store_explicit
@@ -350,17 +351,11 @@ int main(void)
 {
     Suite *suite = suite_create("node_model");
     TCase *tc = tcase_create("orders");
-    SRunner *runner;
-    int n_failed;
 
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, every_order_of_calls);
     tcase_add_test(tc, every_order_of_sleeping);
     tcase_add_test(tc, no_state_loses_a_nudge);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 
 #include "core/coll/node_cell.h"
 #include "support/race.h"
+#include "support/suite.h"
 
 #define MAX_RANKS 5
 #define STRIDE    64
@@ -151,8 +152,6 @@ int main(int argc, char **argv)
 {
     Suite *suite = suite_create("node_threads");
     TCase *tc = tcase_create("races");
-    SRunner *runner;
-    int n_failed;
 
     factor = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1;
     tcase_set_timeout(tc, 0); /* meson's limit counts */
@@ -160,9 +159,5 @@ int main(int argc, char **argv)
     tcase_add_test(tc, two_ranks_that_look_first);
     tcase_add_test(tc, more_ranks_than_processors);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -95,6 +95,37 @@ void side_close(struct side *s)
     }
 }
 
+int sides_open(struct side *sides, int n)
+{
+    char address[FM_ADDRESS_MAX];
+    size_t len;
+    int rc = 0;
+
+    for (int k = 0; k < n && rc == 0; k++) {
+        rc = side_open(&sides[k]);
+    }
+    for (int k = 0; k < n * n && rc == 0; k++) {
+        struct fm_transport *to = sides[k / n].tp;
+
+        rc = to->ops->address(to, address, &len);
+        rc = rc || len == sizeof(struct fm_shm_address) ? rc : -FM_E_PROTO;
+        rc = rc ? rc : side_connect(&sides[k % n], k / n, address);
+    }
+    return rc;
+}
+
+void sides_disconnect(struct side *sides, int n)
+{
+    for (int k = 0; k < n * n; k++) {
+        struct fm_ep **ep = &sides[k / n].ep[k % n];
+
+        if (*ep) {
+            (*ep)->ops->disconnect(*ep);
+            *ep = NULL;
+        }
+    }
+}
+
 uint64_t side_random(struct side *s, uint64_t below)
 {
     s->random ^= s->random << 13;

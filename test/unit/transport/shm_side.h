@@ -34,6 +34,10 @@ int side_open(struct side *s);
 /* Addresses are given in the order of process indices, FM_ADDRESS_MAX bytes each. */
 int side_connect(struct side *s, int peer, const void *address);
 void side_close(struct side *s);
+/* All n in one process: open, and each to each. 0 or the first failure. */
+int sides_open(struct side *sides, int n);
+/* First the endpoints: in one process they use the owner's mapping. */
+void sides_disconnect(struct side *sides, int n);
 
 uint64_t side_random(struct side *s, uint64_t below);
 /* The next message to a peer, of len bytes (at least 16). As send(). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The mock keeps the contract that it is there to enforce. */
 #include "support/mock_transport.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -203,8 +204,6 @@ int main(void)
 {
     Suite *suite = suite_create("mock_transport");
     TCase *tc = tcase_create("contract");
-    SRunner *runner;
-    int n_failed;
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, order_of_a_pair_holds);
@@ -213,9 +212,5 @@ int main(void)
     tcase_add_test(tc, a_dead_peer_is_told_once);
     tcase_add_test(tc, what_is_injected_arrives);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams: whatever order messages come in, they leave in the order of their numbers. */
+#include "support/suite.h"
 #include "transport/ofi/ofi_order.h"
 
 #include <check.h>
@@ -110,17 +111,11 @@ int main(void)
 {
     Suite *suite = suite_create("ofi_order");
     TCase *tc = tcase_create("order");
-    SRunner *runner;
-    int n_failed;
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, any_order_becomes_the_right_one);
     tcase_add_test(tc, numbers_wrap_around);
     tcase_add_test(tc, what_no_peer_sends_is_refused);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/suite.h"
 #include "transport/ofi/ofi.h"
 
 START_TEST(the_registry_takes_the_tables)
@@ -27,14 +28,8 @@ int main(void)
 {
     Suite *suite = suite_create("ofi_vars");
     TCase *tc = tcase_create("vars");
-    SRunner *runner;
-    int n_failed;
 
     tcase_add_test(tc, the_registry_takes_the_tables);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -10,25 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/suite.h"
+
 #define N 3
 
 static struct side side[N];
 
 static void connect_all(void)
 {
-    char address[FM_ADDRESS_MAX];
-    size_t len;
-
-    for (int k = 0; k < N; k++) {
-        ck_assert_int_eq(side_open(&side[k]), 0);
-    }
-    for (int k = 0; k < N * N; k++) {
-        struct fm_transport *to = side[k / N].tp;
-
-        ck_assert_int_eq(to->ops->address(to, address, &len), 0);
-        ck_assert_uint_eq(len, sizeof(struct fm_shm_address));
-        ck_assert_int_eq(side_connect(&side[k % N], k / N, address), 0);
-    }
+    ck_assert_int_eq(sides_open(side, N), 0);
 }
 
 static void setup(void)
@@ -38,17 +28,9 @@ static void setup(void)
     }
 }
 
-/* First the endpoints: in one process they use the owner's mapping. */
 static void teardown(void)
 {
-    for (int k = 0; k < N * N; k++) {
-        struct fm_ep **ep = &side[k / N].ep[k % N];
-
-        if (*ep) {
-            (*ep)->ops->disconnect(*ep);
-            *ep = NULL;
-        }
-    }
+    sides_disconnect(side, N);
     for (int k = 0; k < N; k++) {
         side_close(&side[k]);
     }
@@ -494,8 +476,6 @@ int main(void)
 {
     Suite *suite = suite_create("shm");
     TCase *tc = tcase_create("steps");
-    SRunner *runner;
-    int n_failed;
 
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
@@ -516,9 +496,5 @@ int main(void)
     tcase_add_loop_test(tc, the_bell_is_rung_once, 0, 3);
     tcase_add_test(tc, nothing_is_left);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "support/orders.h"
+#include "support/suite.h"
 
 #undef atomic_load_explicit
 #undef atomic_store_explicit
@@ -443,17 +444,11 @@ int main(void)
 {
     Suite *suite = suite_create("shm_model");
     TCase *tc = tcase_create("orders");
-    SRunner *runner;
-    int n_failed;
 
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, every_order_of_the_ring);
     tcase_add_test(tc, every_order_of_the_box);
     tcase_add_test(tc, no_state_loses_a_wake_up);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -77,32 +77,14 @@ static void setup(void)
 
 static void connect_all(void)
 {
-    char address[FM_ADDRESS_MAX];
-    size_t len;
-
-    for (int k = 0; k < N; k++) {
-        ck_assert_int_eq(side_open(&side[k]), 0);
-    }
-    for (int k = 0; k < N * N; k++) {
-        struct fm_transport *to = side[k / N].tp;
-
-        ck_assert_int_eq(to->ops->address(to, address, &len), 0);
-        ck_assert_int_eq(side_connect(&side[k % N], k / N, address), 0);
-    }
+    ck_assert_int_eq(sides_open(side, N), 0);
     memset(n_calls, 0, sizeof(n_calls)); /* without the attempts whether it is allowed */
     memset(n_bytes, 0, sizeof(n_bytes));
 }
 
 static void teardown(void)
 {
-    for (int k = 0; k < N * N; k++) {
-        struct fm_ep **ep = &side[k / N].ep[k % N];
-
-        if (*ep) {
-            (*ep)->ops->disconnect(*ep);
-            *ep = NULL;
-        }
-    }
+    sides_disconnect(side, N);
     for (int k = 0; k < N; k++) {
         if (side[k].tp) {
             ORACLE_ROW(&fm_shm_vars, &side[k].words, "shm_peers", 0, ==, 0);

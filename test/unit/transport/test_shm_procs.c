@@ -21,6 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/suite.h"
+
 #define MAX_PROCS 4
 
 struct common {
@@ -384,8 +386,6 @@ int main(void)
 {
     Suite *suite = suite_create("shm_procs");
     TCase *tc = tcase_create("jobs");
-    SRunner *runner;
-    int n_failed;
 
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, processes_exchange, 0, 4);
@@ -395,9 +395,5 @@ int main(void)
     tcase_add_loop_test(tc, a_victim_fills_up, 0, 2);
     tcase_add_test(tc, nothing_is_left);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

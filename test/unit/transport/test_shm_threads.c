@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "support/race.h"
+#include "support/suite.h"
 #include "util/sync.h"
 
 #define MAX_THREADS 4
@@ -203,8 +204,6 @@ int main(int argc, char **argv)
 {
     Suite *suite = suite_create("shm_threads");
     TCase *tc = tcase_create("races");
-    SRunner *runner;
-    int n_failed;
 
     factor = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     tcase_set_timeout(tc, 600);
@@ -212,9 +211,5 @@ int main(int argc, char **argv)
     tcase_add_loop_test(tc, crowds_share_the_ring, 0, 2);
     tcase_add_loop_test(tc, no_wake_up_is_lost, 0, 8);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }
