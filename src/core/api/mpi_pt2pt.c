@@ -11,13 +11,23 @@ static __attribute__((noinline)) int check(const char *call, MPI_Datatype type, 
     return fm_pt2pt_check(&a, m);
 }
 
+/* The rest is for fm_pt2pt_is_plain() to set. */
+FM_INLINE void set_message(struct fm_msg *m, void *buf, MPI_Count count, int peer, int tag)
+{
+    m->buf = buf;
+    m->count = count;
+    m->peer = peer;
+    m->tag = tag;
+}
+
 FM_INLINE int do_send(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
                       int dest, int tag, MPI_Comm comm, enum fm_send_mode mode)
 {
-    struct fm_msg m = {.buf = (void *)buf, .count = count, .peer = dest, .tag = tag};
+    struct fm_msg m;
     int rc;
 
     fm_pt2pt_enter(call);
+    set_message(&m, (void *)buf, count, dest, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, false, &m);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
@@ -84,11 +94,12 @@ FM_INLINE int do_isend(const char *call, const void *buf, MPI_Count count, MPI_D
                        int dest, int tag, MPI_Comm comm, MPI_Request *request,
                        enum fm_send_mode mode)
 {
-    struct fm_msg m = {.buf = (void *)buf, .count = count, .peer = dest, .tag = tag};
+    struct fm_msg m;
     struct fm_request *r;
     int rc;
 
     fm_pt2pt_enter(call);
+    set_message(&m, (void *)buf, count, dest, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, false, &m);
     rc = fm_pt2pt_out(rc, call, "request", request);
@@ -162,16 +173,20 @@ FM_ALIAS(Irsend_c)
 FM_INLINE int do_recv(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source,
                       int tag, MPI_Comm comm, MPI_Status *status)
 {
-    struct fm_msg m = {.buf = buf, .count = count, .peer = source, .tag = tag};
-    struct fm_status st = FM_STATUS_EMPTY;
+    struct fm_msg m;
+    struct fm_status st;
     int rc;
 
     fm_pt2pt_enter(call);
+    set_message(&m, buf, count, source, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, true, &m);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
-        rc = fm_recv(&m, status == MPI_STATUS_IGNORE ? NULL : &st);
-        if (status != MPI_STATUS_IGNORE) {
+        if (FM_LIKELY(status == MPI_STATUS_IGNORE)) {
+            rc = fm_recv(&m, NULL);
+        } else {
+            st = FM_STATUS_EMPTY;
+            rc = fm_recv(&m, &st);
             fm_status_set(status, &st);
         }
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);
@@ -197,11 +212,12 @@ FM_ALIAS(Recv_c)
 FM_INLINE int do_irecv(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source,
                        int tag, MPI_Comm comm, MPI_Request *request)
 {
-    struct fm_msg m = {.buf = buf, .count = count, .peer = source, .tag = tag};
+    struct fm_msg m;
     struct fm_request *r;
     int rc;
 
     fm_pt2pt_enter(call);
+    set_message(&m, buf, count, source, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, true, &m);
     rc = fm_pt2pt_out(rc, call, "request", request);

@@ -51,8 +51,8 @@ FM_COLD static int no_memory(struct fm_channel *ch)
     return fm_channel_fail(ch, -FM_E_NOMEM, "no memory for an unexpected message");
 }
 
-static int keep_eager(struct fm_channel *ch, const struct fm_wire_base *b, uint64_t sreq,
-                      const void *data, size_t len)
+static __attribute__((noinline)) int keep_eager(struct fm_channel *ch, const struct fm_wire_base *b,
+                                                uint64_t sreq, const void *data, size_t len)
 {
     struct fm_unexp *u = fm_unexp_new(ch, len);
 

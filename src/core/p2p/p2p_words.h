@@ -126,7 +126,7 @@ enum fm_progress_state {
 /* Bin of a histogram in powers of two. */
 FM_INLINE unsigned fm_hist_bin(uint64_t x)
 {
-    return x ? 64u - (unsigned)__builtin_clzll(x) - (x >> 63) : 0;
+    return FM_LIKELY((int64_t)x >= 0) ? 63u - (unsigned)__builtin_clzll(x << 1 | 1) : 63;
 }
 
 /* The events of messages; rows in p2p_vars.c. */
