@@ -161,6 +161,8 @@ struct fm_transport {
                              included */
     size_t piece_len;     /* bytes of a message that is one of many, header not included, when they
                              flow best; 0: as long as may be */
+    size_t eager_len;     /* payload up to which a message had better be sent at once, where nobody
+                             wishes otherwise; 0: no opinion */
     bool has_rma;         /* rma() and expose() work */
     bool needs_expose;    /* a GET's target must be exposed (false: its plain address is enough, see
                              shm) */

@@ -20,6 +20,9 @@
 #include "core/p2p/wire.h"
 #include "util/copy.h"
 
+/* Default of p2p_eager_limit: holds where the transport has no opinion. */
+#define FM_EAGER_DEFAULT 16384
+
 /* Kinds of objects that have names on the wire. */
 enum { FM_ID_SEND = 1, FM_ID_RECV = 2 };
 

@@ -28,10 +28,11 @@ static int limits_changed(void *block, void *object)
 static const struct fathom_cvar cvars[] = {
     {.name = "p2p_eager_limit", .unit = "bytes",
      .desc = "Bytes up to which a message travels with its header; raise it where receives "
-             "are mostly posted in time, lower it where unexpected memory runs short.",
+             "are mostly posted in time, lower it where unexpected memory runs short. The default "
+             "leaves it to ofi_eager_len over libfabric.",
      .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
      .verbosity = FATHOM_TUNER_BASIC,
-     .at = WORD(eager_limit), .def = 16384, .min = 0, .max = 1 << 30,
+     .at = WORD(eager_limit), .def = FM_EAGER_DEFAULT, .min = 0, .max = 1 << 30,
      .category = "protocol", .changed = limits_changed},
     {.name = "p2p_short_limit", .unit = "bytes",
      .desc = "Bytes up to which a send is tried at once and without a request; lower it only "

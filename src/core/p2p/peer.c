@@ -18,13 +18,17 @@ static uint32_t at_most(uint64_t a, size_t b)
 
 void fm_peer_limits(struct fm_channel *ch, struct fm_peer *peer)
 {
+    uint64_t eager = ch->words->eager_limit;
     size_t room;
 
     if (!peer->ep) {
         return;
     }
+    if (eager == FM_EAGER_DEFAULT && peer->ep->tp->eager_len) {
+        eager = peer->ep->tp->eager_len;
+    }
     room = peer->ep->tp->max_send - sizeof(struct fm_wire_sync);
-    peer->eager_limit = at_most(ch->words->eager_limit, room);
+    peer->eager_limit = at_most(eager, room);
     peer->short_limit = at_most(ch->words->short_limit, peer->eager_limit);
     peer->window = peer->ep->tp->hoards ? ch->far_window : ch->window;
 }

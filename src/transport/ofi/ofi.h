@@ -63,7 +63,8 @@ struct fm_ofi_words {
     char interface[FM_OFI_NAME_LEN];
     char provider_used[FM_OFI_NAME_LEN];
     char interface_used[FM_OFI_NAME_LEN];
-    uint64_t max_send, n_send_buffers, n_recv_buffers, cq_batch, use_rma, can_sleep, drain_ms;
+    uint64_t max_send, eager_len, n_send_buffers, n_recv_buffers, cq_batch, use_rma, can_sleep,
+        drain_ms;
     /* messages */
     uint64_t n_sends, n_injects, n_again, bytes_sent, n_recvs, bytes_received;
     uint64_t n_early, n_malformed, n_connections;
@@ -182,8 +183,10 @@ int fm_ofi_choose(const struct fm_ofi_lib *lib, const char *provider, const char
                   bool is_one_host, struct fi_info **out_info);
 /* Does this provider put messages straight into the memory of a peer on the same host? */
 bool fm_ofi_is_local(const char *provider);
-/* The longest message on the wire that this provider carries well. */
+/* The longest message on the wire that this provider carries well; and payload up to which it is
+   better sent at once than asked for. */
 size_t fm_ofi_best_wire(const struct fm_ofi_lib *lib, const char *provider);
+size_t fm_ofi_best_eager(const char *provider);
 /* An interface's address as text ("127.0.0.1"), "" when it is of no known kind. */
 void fm_ofi_address_text(const struct fi_info *info, char *out, size_t len);
 

@@ -22,6 +22,8 @@
 /* ... of memory registration. */
 #define MR_MODES (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
 
+#define BEST_EAGER 65536 /* payload */
+
 #define ONE_HOST 5 /* rank of providers that reach one host only */
 
 /* Providers that libfabric lists before they deserve it; higher is later. */
@@ -153,11 +155,23 @@ bool fm_ofi_is_local(const char *provider)
     return provider_rank(provider) == ONE_HOST;
 }
 
+static bool is_rxm(const char *provider)
+{
+    return has_part(provider, "ofi_rxm", strlen("ofi_rxm"));
+}
+
 size_t fm_ofi_best_wire(const struct fm_ofi_lib *lib, const char *provider)
 {
     /* ofi_rxm cuts what is longer than its own buffers into segments, which take four times as
        long. */
-    return has_part(provider, "ofi_rxm", strlen("ofi_rxm")) ? lib->rxm_buffer : 65536;
+    return is_rxm(provider) ? lib->rxm_buffer : BEST_EAGER + 128; /* and headers */
+}
+
+size_t fm_ofi_best_eager(const char *provider)
+{
+    /* Asking costs a round trip, which takes as long as 30 KiB over tcp on one host; within
+       shared memory reading is quicker than that. */
+    return is_rxm(provider) || fm_ofi_is_local(provider) ? 16384 : BEST_EAGER;
 }
 
 static bool is_interface(const struct fi_info *info, const char *wanted)

@@ -400,6 +400,8 @@ static void set_limits(struct fm_ofi *ofi)
     ofi->tp.max_send = ofi->tp.max_send < 4096 ? 4096 : ofi->tp.max_send;
     ofi->tp.max_send = smaller(ofi->tp.max_send, info->ep_attr->max_msg_size - tail - 8);
     ofi->tp.best_inline = ofi->inject_len > tail ? (ofi->inject_len - tail) & ~(size_t)7 : 0;
+    ofi->tp.eager_len =
+        w->eager_len ? w->eager_len : fm_ofi_best_eager(info->fabric_attr->prov_name);
     ofi->tp.has_rma = has_rma;
     ofi->tp.hoards = true;
     ofi->tp.needs_expose = true;

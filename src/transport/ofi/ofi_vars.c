@@ -32,12 +32,17 @@ static const struct fathom_cvar cvars[] = {
     TEXT("ofi_interface_used",
          "The interface and address that were chosen; empty until they were needed.",
          FATHOM_SCOPE_READONLY, FATHOM_USER_BASIC, interface_used),
+    NUMBER("ofi_max_send",
+           "Longest message that is handed to the provider in one piece, at least 4096, or 0 for "
+           "what suits the provider (17 KiB over ofi_rxm, else 64 KiB and headers); raise it for "
+           "providers that are slow to start a message.",
+           "bytes", FATHOM_TUNER_DETAIL, max_send, 0, 0, 1 << 20),
     NUMBER(
-        "ofi_max_send",
-        "Longest message that is handed to the provider in one piece, at least 4096, or 0 for "
-        "what suits the provider (17 KiB over ofi_rxm, else 64 KiB); raise it for providers that "
-        "are slow to start a message.",
-        "bytes", FATHOM_TUNER_DETAIL, max_send, 0, 0, 1 << 20),
+        "ofi_eager_len",
+        "Bytes up to which a message leaves at once, within ofi_max_send and where "
+        "p2p_eager_limit has its default, or 0 for what suits the provider (16 KiB over "
+        "ofi_rxm, which cuts longer ones, and shm, else 64 KiB); lower it where receives are late.",
+        "bytes", FATHOM_TUNER_DETAIL, eager_len, 0, 0, 1 << 20),
     NUMBER("ofi_send_buffers",
            "Bounce buffers for messages in flight that are too long to be injected; raise it when "
            "ofi_exhausted grows.",

@@ -163,6 +163,27 @@ START_TEST(limits_hold_from_the_next_message_on)
 }
 END_TEST
 
+/* What the transport thinks best holds as long as nobody sets a limit. */
+START_TEST(the_transport_may_have_an_opinion)
+{
+    struct fm_peer *peer;
+
+    net_start(2, &(struct net_options){.max_send = 40000});
+    net.tp[0]->eager_len = 30000;
+    ck_assert_int_eq(fm_peer_resolve(net.ch[0], 1, &peer), 0);
+    ck_assert_uint_eq(peer->eager_limit, 30000);
+    ck_assert_uint_eq(peer->short_limit, net.ch[0]->words->short_limit);
+    net.ch[0]->words->eager_limit = 16000;
+    fm_peer_limits(net.ch[0], peer);
+    ck_assert_uint_eq(peer->eager_limit, 16000);
+    net.ch[0]->words->eager_limit = FM_EAGER_DEFAULT;
+    net.tp[0]->eager_len = 0;
+    fm_peer_limits(net.ch[0], peer);
+    ck_assert_uint_eq(peer->eager_limit, FM_EAGER_DEFAULT);
+    net_stop();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("p2p_flow");
@@ -174,6 +195,7 @@ int main(void)
     tcase_add_test(tc, both_flood_each_other);
     tcase_add_test(tc, credit_comes_back_on_a_one_way_stream);
     tcase_add_test(tc, limits_hold_from_the_next_message_on);
+    tcase_add_test(tc, the_transport_may_have_an_opinion);
     suite_add_tcase(suite, tc);
     return net_run(suite);
 }

@@ -568,7 +568,7 @@ START_TEST(limits_suit_the_provider)
     args.sink = (struct fm_sink){.deliver = deliver, .failed = failed};
     snprintf(w->provider, sizeof(w->provider), "%s", provider);
     ck_assert_int_eq(fm_ofi_open(&args, w, &tp), 0);
-    wire = !strstr(w->provider_used, "ofi_rxm") ? 65536 : has_infiniband ? 16384 : 17408;
+    wire = !strstr(w->provider_used, "ofi_rxm") ? 65536 + 128 : has_infiniband ? 16384 : 17408;
     ck_assert_uint_eq(tp->max_send, wire - 16);
     tp->ops->close(tp);
     w->max_send = 17;
