@@ -206,8 +206,9 @@ struct fathom_pvar {
     bool is_writable;   /* GENERIC only, see above */
     bool is_continuous; /* always running: MPI_T_pvar_start and _stop are refused */
     const char *category;
-    /* Sums only: the value is what these terms make, `at` is not used. One value, no level. A fact
-       that the host has written once need not be written again for the sake of a total. */
+    /* Sums only: the value is the sum of these terms, `at` is not used. One value, no level. A fact
+       that the host has written once need not be written again for the sake of a total. A sum of
+       words that only grow only grows, whoever reads it and when: hence there is no difference. */
     const struct fathom_term *terms;
     int n_terms;
     size_t on_at; /* bound to nothing: byte offset of a word that counts the started handles of the
@@ -219,11 +220,10 @@ struct fathom_pvar {
 };
 #define FATHOM_PER_MEMBER (-1)
 
-/* One term of a sum: words of the row's block, each added or taken off. */
+/* One term of a sum: words of the row's block. */
 struct fathom_term {
     size_t at;
     uint32_t count; /* words from there on; 0 is 1 */
-    bool is_minus;
 };
 
 /* One element of an event's data. */

@@ -20,8 +20,7 @@
  *
  * The value of a row with terms is not a word but a sum: its terms are entries of the table of rows
  * themselves, of kind FATHOM_PAGE_TERM and without a name, at byte `row.at` of the page, one behind
- * the other. The words that a term names lie at its own `at`, as above; they are added, or taken
- * off where its `terms` is 1.
+ * the other. The words that a term names lie at its own `at`, as above; they are added.
  *
  * A watermark's row points at the kept extreme since the process began. The row of a bound control
  * variable (its name ends in _comm or the like) holds 0 where the object follows the process, else

@@ -376,7 +376,6 @@ static uint64_t terms_outside(const struct fm_pvar *v)
         p->type = v->type;
         p->bind = v->bind;
         p->count = t->count ? t->count : 1;
-        p->terms = t->is_minus;
         p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
         p->at = p->block ? t->at : fm_page_offset(v->table->block + t->at);
         begin = begin ? begin : fm_page_offset(p);

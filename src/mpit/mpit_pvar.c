@@ -133,7 +133,7 @@ static uint64_t sum_of(const struct fathom_pvar *row, const char *block)
         for (i = 1; i < t->count; i++) {
             part += __atomic_load_n(&words[i], __ATOMIC_RELAXED);
         }
-        sum += t->is_minus ? 0 - part : part;
+        sum += part;
     }
     return sum;
 }

@@ -148,7 +148,7 @@ static bool sum_of(const struct fm_view *v, const struct fathom_page_row *row, u
             if (!word_at(v, at + term.at, k, &word)) {
                 return false;
             }
-            sum += term.terms ? 0 - word : word;
+            sum += word;
         }
     }
     *out_sum = sum;

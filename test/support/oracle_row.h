@@ -34,7 +34,7 @@ static inline uint64_t oracle_value(const struct fathom_table *t, const void *bl
         const uint64_t *words = (const uint64_t *)((const char *)block + term->at);
 
         for (uint32_t i = 0; i < (term->count ? term->count : 1); i++) {
-            sum += term->is_minus ? 0 - words[i] : words[i];
+            sum += words[i];
         }
     }
     if (row->terms) {

@@ -54,16 +54,9 @@ static const struct fathom_cvar cvars[] = {
              "bound memory at the price of longer searches."},
 };
 
-/* A receive that is queued goes out with a message, or is taken out. */
-#define POSTED_HITS                                                                                \
-    {AT(n_posts)}, {AT(prq_len), .is_minus = true},                                                \
-    {                                                                                              \
-        AT(n_unposts), .is_minus = true                                                            \
-    }
-
-static const struct fathom_term posted_hits[] = {POSTED_HITS};
-static const struct fathom_term attempts[] = {POSTED_HITS, {AT(n_posts)}, {AT(n_other_attempts)}};
-static const struct fathom_term steps[] = {POSTED_HITS, {AT(n_posts)}, {AT(n_other_steps)}};
+static const struct fathom_term attempts[] = {
+    {AT(n_posted_hits)}, {AT(n_posts)}, {AT(n_other_attempts)}};
+static const struct fathom_term steps[] = {{AT(n_posted_hits)}, {AT(n_posts)}, {AT(n_other_steps)}};
 
 static const struct fathom_pvar pvars[] = {
     {.name = "match_unexpected_length",
@@ -123,8 +116,7 @@ static const struct fathom_pvar pvars[] = {
     {.name = "match_posted_hits",
      .klass = FATHOM_COUNTER,
      .unit = "messages",
-     .terms = posted_hits,
-     .n_terms = FM_ARRAY_LEN(posted_hits),
+     .at = AT(n_posted_hits),
      .desc = "Messages that found their receive posted when they arrived."},
     {.name = "match_unexpected_hits",
      .klass = FATHOM_COUNTER,
@@ -241,6 +233,7 @@ struct fm_match {
     struct table unexpected;
     struct fm_posted *single; /* older than all in `posted`, and not among them; or NULL */
     uint64_t stamp;           /* of the next unexpected message */
+    uint64_t n_reposts;       /* receives queued without a search, or again */
     uint64_t n_wild[N_KINDS]; /* entries in `posted`, by kind; [EXACT] stays 0 */
     uint64_t n_wilds;         /* sum of n_wild */
     unsigned filed;           /* bit k: unexpected messages are filed under kind k too */
@@ -515,7 +508,6 @@ void fm_match_destroy(struct fm_match *m)
     }
     free(m->unexpected.buckets);
     free(m->posted.buckets);
-    m->words->n_unposts += m->words->prq_len.now;
     fathom_level_set(&m->words->prq_len, 0);
     fathom_level_set(&m->words->umq_len, 0);
     m->words->table_bytes = 0;
@@ -552,15 +544,15 @@ static inline void unqueue(struct fm_match *m, struct fm_posted *p)
     }
 }
 
-/* Of `best` and the receives with wildcards that match, the oldest. */
+/* Of `best` and the receives with wildcards that match, the oldest. Adds its steps. */
 static struct fm_posted *oldest_wild(struct fm_match *m, const struct fm_match_key *key,
-                                     struct fm_posted *best)
+                                     struct fm_posted *best, uint64_t *n_steps)
 {
     for (unsigned k = ANY_SOURCE; k <= ANY_BOTH; k++) {
         struct queue *q = NULL;
 
         if (m->n_wild[k]) {
-            FM_STAT(m->words->n_other_steps++);
+            ++*n_steps;
             q = find(m, &m->posted, key->context, pair_for(key, k));
         }
         if (q && !fm_list_is_empty(&q->entries) &&
@@ -584,15 +576,16 @@ static __attribute__((noinline)) struct fm_posted *
 find_mixed(struct fm_match *m, const struct fm_match_key *key, uint64_t n_queued)
 {
     struct fm_posted *p = NULL;
+    uint64_t n_steps = 0;
 
     if (n_queued != m->n_wilds) {
         struct queue *q = find(m, &m->posted, key->context, pair_of(key->source, key->tag));
 
-        FM_STAT(m->words->n_other_steps++);
+        n_steps++;
         p = q && !fm_list_is_empty(&q->entries) ? first_posted(q) : NULL;
     }
-    p = oldest_wild(m, key, p);
-    FM_STAT(m->words->n_other_steps -= p != NULL);
+    p = oldest_wild(m, key, p, &n_steps);
+    FM_STAT(m->words->n_other_steps += n_steps - (p != NULL));
     return p;
 }
 
@@ -619,6 +612,7 @@ static inline struct fm_posted *hit(struct fm_match *m, const struct fm_match_ke
 {
     p->queue = NULL;
     level_down(&m->words->prq_len);
+    FM_STAT(m->words->n_posted_hits++);
     EMIT(m, on_matched, EV_MATCHED, key, m->words->prq_len.now);
     return p;
 }
@@ -663,7 +657,6 @@ static inline int push_posted(struct fm_match *m, struct fm_posted *p)
     return 0;
 }
 
-/* The search before it is counted with it. */
 static inline int post(struct fm_match *m, struct fm_posted *p)
 {
     if (m->words->prq_len.now == 0) {
@@ -672,7 +665,7 @@ static inline int post(struct fm_match *m, struct fm_posted *p)
     } else if (FM_UNLIKELY(push_posted(m, p) != 0)) {
         return -FM_E_NOMEM;
     }
-    p->stamp = m->words->n_posts++;
+    p->stamp = m->words->n_posts + m->n_reposts; /* one of the two grows now */
     level_up(&m->words->prq_len);
     EMIT(m, on_posted, EV_POSTED, &p->key, m->words->prq_len.now);
     return 0;
@@ -682,7 +675,8 @@ int fm_match_post(struct fm_match *m, struct fm_posted *p)
 {
     int rc = post(m, p);
 
-    FM_STAT(m->words->n_other_attempts -= rc == 0);
+    m->n_reposts += rc == 0;
+    FM_STAT(m->words->n_other_steps += rc == 0);
     return rc;
 }
 
@@ -698,7 +692,6 @@ bool fm_match_unpost(struct fm_match *m, struct fm_posted *p)
     }
     p->queue = NULL;
     level_down(&m->words->prq_len);
-    FM_STAT(m->words->n_unposts++);
     return true;
 }
 
@@ -845,6 +838,7 @@ struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match
 int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_unexpected **out_u)
 {
     struct fm_unexpected *u = receive(m, &p->key);
+    int rc;
 
     if (u) {
         FM_STAT(m->words->n_other_attempts++);
@@ -852,7 +846,9 @@ int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_une
         return 0;
     }
     *out_u = NULL;
-    return post(m, p);
+    rc = post(m, p);
+    m->words->n_posts += rc == 0; /* counts the search with it */
+    return rc;
 }
 
 struct fm_unexpected *fm_match_probe(struct fm_match *m, const struct fm_match_key *key)

@@ -39,10 +39,10 @@ struct fm_match_words {
     struct fathom_level prq_len;    /* posted receives */
     uint64_t on_posted, on_matched; /* events */
     struct fathom_level umq_len;    /* unexpected messages */
-    uint64_t n_posts;               /* receives that were ever queued; also their stamps */
-    uint64_t n_unposts;             /* of them taken out by no message */
-    uint64_t n_other_attempts;      /* searches beyond one for each post and each posted hit */
-    uint64_t n_other_steps;         /* steps beyond one for each post and each posted hit */
+    uint64_t n_posted_hits;         /* messages that found their receive */
+    uint64_t n_posts;               /* receives queued after a search in the same call */
+    uint64_t n_other_attempts;      /* searches beyond these; all of them only grow */
+    uint64_t n_other_steps;         /* steps beyond one for each of them */
     uint64_t n_unexpected_hits;     /* receives that found a message */
     uint64_t n_wildcards;           /* receives with a wildcard */
     struct fathom_level umq_bytes;  /* bytes of payload held for them; kept by recv.c */
@@ -88,7 +88,8 @@ int fm_match_keep(struct fm_match *m, struct fm_unexpected *u);
 /* A receive is posted (key may have wildcards): take out and return the oldest matching message, or
  * NULL. */
 struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match_key *key);
-/* ... nothing is there yet: queue it (p->key is set). 0 or -FM_E_NOMEM. */
+/* ... nothing is there yet: queue it (p->key is set), or queue it again, as the last. 0 or
+ * -FM_E_NOMEM. */
 int fm_match_post(struct fm_match *m, struct fm_posted *p);
 
 /* The two in one, for p->key: out comes the message (p is not queued), or NULL (it is). 0 or

@@ -51,10 +51,10 @@
 struct fm_shm_words {
     uint64_t ring_bytes, boxes, box_bytes, box_after; /* cvars */
     uint64_t max_message, cma, cma_chunk, cma_help, wake, lane_bytes, lane_min, far_ns, piece_len;
-    struct fm_tally sent;        /* messages handed to peers */
+    struct fm_tally box_sent;    /* messages handed to peers through a fast box */
+    struct fm_tally ring_sent;   /* ... through the ring */
     struct fm_tally received;    /* messages delivered */
-    uint64_t n_ring_sent;        /* of them sent, not through a fast box */
-    uint64_t n_lane_sent;        /* ... through a box, the body through the lane */
+    uint64_t n_lane_sent;        /* of those through a box, with the body in the lane */
     uint64_t n_past;             /* of these, stored past the caches */
     uint64_t line_ns;            /* time of the last look at a word of a reader */
     uint64_t n_lanes;            /* lanes that this process writes to */

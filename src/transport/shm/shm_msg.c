@@ -135,9 +135,9 @@ FM_COLD static int full(struct fm_shm_ep *ep)
     return FM_AGAIN;
 }
 
-FM_INLINE void count_sent(struct fm_shm_ep *ep, size_t len)
+FM_INLINE void count_boxed(struct fm_shm_ep *ep, size_t len)
 {
-    FM_STAT(fm_tally_add(&transport_of(ep)->words->sent, len));
+    FM_STAT(fm_tally_add(&transport_of(ep)->words->box_sent, len));
 }
 
 /*
@@ -233,7 +233,7 @@ static int send_long(struct fm_shm_ep *ep, const void *head, size_t head_len, co
     }
     fm_shm_box_publish(&ep->tx, cell, sizeof(struct fm_shm_note) | FM_SHM_INTERNAL);
     FM_STAT(transport_of(ep)->words->n_lane_sent++);
-    count_sent(ep, head_len + body_len);
+    count_boxed(ep, head_len + body_len);
     ring_bell(ep);
     return 0;
 }
@@ -266,8 +266,7 @@ static __attribute__((noinline)) int send_other(struct fm_shm_ep *ep, const void
     }
     rc = send_ring(ep, head, head_len, body, body_len, FM_SHM_MESSAGE);
     if (rc == 0) {
-        FM_STAT(transport_of(ep)->words->n_ring_sent++);
-        count_sent(ep, head_len + body_len);
+        FM_STAT(fm_tally_add(&transport_of(ep)->words->ring_sent, head_len + body_len));
     }
     return rc;
 }
@@ -302,7 +301,7 @@ static __attribute__((noinline)) int send_cells(struct fm_shm_ep *ep, const void
     }
     fill(cell, head, head_len, body, body_len);
     fm_shm_box_publish(&ep->tx, cell, (uint32_t)len);
-    count_sent(ep, len);
+    count_boxed(ep, len);
     ring_bell(ep);
     return 0;
 }
@@ -325,7 +324,7 @@ int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const 
     }
     fm_copy(cell->data + head_len, body, body_len);
     fm_shm_box_publish_span(&ep->tx, cell, (uint32_t)len, 1);
-    count_sent(ep, len);
+    count_boxed(ep, len);
     ring_bell(ep);
     return 0;
 }
@@ -413,14 +412,15 @@ int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
 
         u->len = len;
         fm_shm_ring_publish(u, ep->room_span, len ? FM_SHM_MESSAGE : FM_SHM_SKIP);
-        FM_STAT(transport_of(ep)->words->n_ring_sent += len != 0);
     } else if (ep->lane.has_room) {
         commit_long(ep, len);
     } else if (len) {
         fm_shm_box_publish(&ep->tx, fm_container_of(room, struct fm_shm_cell, data), (uint32_t)len);
     }
-    if (len) {
-        count_sent(ep, len);
+    if (len && ep->tx.box) {
+        count_boxed(ep, len);
+    } else if (len) {
+        FM_STAT(fm_tally_add(&transport_of(ep)->words->ring_sent, len));
     }
     ring_bell(ep);
     return 0;

@@ -102,22 +102,27 @@ static const struct fathom_cvar cvars[] = {
         .name = name_, .klass = class_, .unit = unit_, .at = AT(word_), .desc = desc_              \
     }
 
-static const struct fathom_term box_sent[] = {{.at = AT(sent.n)},
-                                              {.at = AT(n_ring_sent), .is_minus = true}};
+static const struct fathom_term sent[] = {{.at = AT(box_sent.n)}, {.at = AT(ring_sent.n)}};
+static const struct fathom_term sent_len[] = {{.at = AT(box_sent.len)}, {.at = AT(ring_sent.len)}};
 
 static const struct fathom_pvar pvars[] = {
-    PVAR("shm_sent", sent.n, FATHOM_COUNTER, "messages", "Messages put into peers' memory."),
-    PVAR("shm_sent_bytes", sent.len, FATHOM_COUNTER, "bytes",
-         "Bytes of these messages, headers of the engine included."),
+    {.name = "shm_sent",
+     .klass = FATHOM_COUNTER,
+     .unit = "messages",
+     .terms = sent,
+     .n_terms = FM_ARRAY_LEN(sent),
+     .desc = "Messages put into peers' memory."},
+    {.name = "shm_sent_bytes",
+     .klass = FATHOM_COUNTER,
+     .unit = "bytes",
+     .terms = sent_len,
+     .n_terms = FM_ARRAY_LEN(sent_len),
+     .desc = "Bytes of these messages, headers of the engine included."},
     PVAR("shm_received", received.n, FATHOM_COUNTER, "messages", "Messages taken from peers."),
     PVAR("shm_received_bytes", received.len, FATHOM_COUNTER, "bytes",
          "Bytes of these messages, headers of the engine included."),
-    {.name = "shm_box_sent",
-     .klass = FATHOM_COUNTER,
-     .unit = "messages",
-     .terms = box_sent,
-     .n_terms = FM_ARRAY_LEN(box_sent),
-     .desc = "Of shm_sent, messages that went through a fast box."},
+    PVAR("shm_box_sent", box_sent.n, FATHOM_COUNTER, "messages",
+         "Of shm_sent, messages that went through a fast box."),
     PVAR("shm_lane_sent", n_lane_sent, FATHOM_COUNTER, "messages",
          "Of shm_box_sent, messages so long that they went through the lane behind the box."),
     PVAR("shm_lanes", n_lanes, FATHOM_COUNTER, "peers",

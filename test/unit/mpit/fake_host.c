@@ -108,9 +108,9 @@ static uint64_t half_done(const void *block, const void *object_block)
     return word;
 }
 
-/* done + all counts - bytes */
+/* done + all counts + bytes */
 static const struct fathom_term sum[] = {
-    {.at = AT(n_done)}, {.at = AT(counts), .count = 3}, {.at = AT(n_bytes), .is_minus = true}};
+    {.at = AT(n_done)}, {.at = AT(counts), .count = 3}, {.at = AT(n_bytes)}};
 
 static const struct fathom_pvar pvars[] = {
     {.name = "fake_counts",
