@@ -7,6 +7,8 @@
 
 void fm_lock_wait(struct fm_lock *l)
 {
+    uint64_t since = FM_STATS ? fm_now_ns() : 0;
+
     atomic_fetch_add_explicit(&l->n_wanting, 1, memory_order_relaxed);
     for (int k = 0; k < TRIES; k++) {
         fm_cpu_relax();
@@ -17,4 +19,8 @@ void fm_lock_wait(struct fm_lock *l)
     pthread_mutex_lock(&l->mutex);
 out:
     atomic_fetch_sub_explicit(&l->n_wanting, 1, memory_order_relaxed);
+    if (l->words) {
+        FM_STAT(l->words->n_contended++);
+        FM_STAT(l->words->waited_ns += fm_now_ns() - since);
+    }
 }

@@ -11,15 +11,23 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "util/compiler.h"
+
+/* Written by who holds the lock. */
+struct fm_lock_words {
+    uint64_t n_contended; /* times that another thread had it */
+    uint64_t waited_ns;   /* until it was had then */
+};
 
 struct fm_lock {
     bool is_on;
     pthread_mutex_t mutex; /* PTHREAD_MUTEX_RECURSIVE */
     /* Threads in fm_lock_wait(). A hint, for who holds the lock in a loop: orders nothing. */
     _Atomic int n_wanting;
+    struct fm_lock_words *words; /* NULL: nobody counts */
 };
 
 /* As fm_lock_take() when another thread holds it: tries for a moment, then sleeps. */

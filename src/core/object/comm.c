@@ -26,7 +26,8 @@ struct comm_words {
     uint64_t eager_limit; /* control variable: what new communicators begin with */
     uint64_t node;        /* control variable: enum fm_comm_node */
     uint64_t limit;       /* control variable: see fm_comm_limit() */
-    uint64_t n_live, n_created, n_freed;
+    struct fathom_level live;
+    uint64_t n_created, n_freed;
     uint64_t on_created, on_freed; /* events */
 };
 
@@ -59,7 +60,9 @@ static const struct fathom_cvar cvars[] = {
 };
 static const struct fathom_pvar pvars[] = {
     {"comm_live", "Communicators that exist now, the predefined ones among them.", "comms",
-     FATHOM_LEVEL, .at = WORD(n_live)},
+     FATHOM_LEVEL, .at = WORD(live), .is_level = true},
+    {"comm_live_high", "Most communicators that existed at one time.", "comms",
+     FATHOM_HIGHWATERMARK, .at = WORD(live)},
     {"comm_created", "Communicators made since MPI_Init.", "comms",
      FATHOM_COUNTER, .at = WORD(n_created)},
     {"comm_freed", "Communicators whose last user is gone.", "comms",
@@ -213,7 +216,7 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
     }
     comm->group = fm_object_ref(group);
     comm->remote_group = remote_group ? fm_object_ref(remote_group) : NULL;
-    words->n_live++;
+    fathom_level_add(&words->live, 1);
     words->n_created++;
     if (words->on_created) {
         emit(EV_CREATED, comm);
@@ -227,7 +230,7 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
 
 void fm_comm_release(struct fm_comm *comm)
 {
-    words->n_live--;
+    fathom_level_add(&words->live, -1);
     words->n_freed++;
     if (words->on_freed) {
         emit(EV_FREED, comm);

@@ -8,13 +8,71 @@
 #include "core/object/request.h"
 #include "util/status.h"
 
+/* Kinds that are counted here: word, name, many of them, where they come from. */
+#define COUNTED(X)                                                                                 \
+    X(GROUP, "group", "groups", "Groups that exist now, those of communicators among them")        \
+    X(DTYPE, "dtype", "types", "Datatypes that exist now, the predefined ones among them")         \
+    X(OP, "op", "operations", "Operations that exist now, the predefined ones among them")         \
+    X(MESSAGE, "message", "messages", "Matched messages that wait for their receive")              \
+    X(INFO, "info", "infos", "Info objects that exist now, those of sessions among them")          \
+    X(ERRHANDLER, "errhandler", "errhandlers", "Error handlers of users that exist now")           \
+    X(SESSION, "session", "sessions", "Sessions that exist now")
+
+#define AT(KIND) (FM_KIND_##KIND * sizeof(struct fathom_level))
+#define ROWS(KIND, name, unit, text)                                                               \
+    {name "_live", text ".", unit, FATHOM_LEVEL, .at = AT(KIND), .is_level = true},                \
+        {name "_live_high", "Highest value of " name "_live.", unit, FATHOM_HIGHWATERMARK,         \
+         .at = AT(KIND)},
+static const struct fathom_pvar pvars[] = {COUNTED(ROWS)};
+static const struct fathom_category categories[] = {
+    {"objects", "What the program has made: objects that exist now.", NULL},
+};
+const struct fathom_table fm_object_vars = {
+    .room = "objects",
+    .block_len = FM_KIND_COUNT * sizeof(struct fathom_level),
+    .pvars = pvars,
+    .n_pvars = FM_ARRAY_LEN(pvars),
+    .categories = categories,
+    .n_categories = FM_ARRAY_LEN(categories),
+};
+
+/* Where objects are counted before there is a page; each word is guarded as its objects are. */
+static struct fathom_level no_page[FM_KIND_COUNT];
 struct fm_request_words fm_request_nowhere; /* guarded by the library lock */
 
 /* The one root of the object room; see handle.h for what guards it. */
 struct fm_root fm_root = {.rank = -1,
                           .lock = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP},
                           .lasting = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
+                          .live = no_page,
                           .request_words = &fm_request_nowhere};
+
+void fm_handle_count_in(void *block)
+{
+    struct fathom_level *live = block ? block : no_page;
+
+    fm_handle_lock_lasting();
+    for (unsigned kind = 0; live != fm_root.live && kind < FM_KIND_COUNT; kind++) {
+        fathom_level_set(&live[kind], fm_root.live[kind].now);
+    }
+    fm_root.live = live;
+    fm_handle_unlock_lasting();
+}
+
+struct fm_object *fm_handle_next(enum fm_kind kind, const struct fm_object *after)
+{
+    const struct fm_pool *pool = &fm_root.pools[kind];
+    size_t at = after ? (size_t)((const char *)after - pool->base) + pool->stride : 0;
+
+    for (; at < pool->used_len; at += pool->stride) {
+        struct fm_object *o = (struct fm_object *)(void *)(pool->base + at);
+
+        if (o->kind == kind) {
+            return o;
+        }
+    }
+    return NULL;
+}
 
 void fm_handle_leave_shared(void)
 {
@@ -49,6 +107,7 @@ void fm_handle_finish(void)
     for (unsigned kind = 0; kind < FM_KIND_COUNT; kind++) {
         if (!is_lasting(kind)) {
             fm_pool_finish(&fm_root.pools[kind]);
+            fathom_level_set(&fm_root.live[kind], 0);
         }
     }
 }
@@ -59,6 +118,7 @@ void *fm_object_new(enum fm_kind kind)
 
     if (o) {
         memset(o + 1, 0, fm_root.pools[kind].stride - sizeof(*o));
+        FM_STAT(fathom_level_add(&fm_root.live[kind], 1));
     }
     return o;
 }
@@ -71,6 +131,12 @@ void *fm_object_no_room(enum fm_kind kind)
 }
 
 void fm_object_free(void *object)
+{
+    FM_STAT(fathom_level_add(&fm_root.live[((struct fm_object *)object)->kind], -1));
+    fm_object_free_bare(object);
+}
+
+void fm_object_free_bare(void *object)
 {
     struct fm_object *o = object;
     struct fm_pool *pool = &fm_root.pools[o->kind];

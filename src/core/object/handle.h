@@ -21,8 +21,8 @@
  */
 #pragma once
 
+#include <fathom/mpit.h>
 #include <mpi.h>
-
 #include <string.h>
 
 #include "util/pool.h"
@@ -80,11 +80,15 @@ struct fm_root {
        dropped. True: some have been woken, and want it. NULL: there are none. Set by
        p2p/sleeper.c. */
     bool (*wake)(void);
+    /* How many objects there are of each kind; never NULL. Requests and communicators count their
+       own. */
+    struct fathom_level *live;
     /* Process index -> number of its node; NULL: all on one node. Installed by the runtime. */
     const int *node_of;
 };
 
 extern struct fm_root fm_root;
+extern const struct fathom_table fm_object_vars;
 
 FM_INLINE void fm_handle_note_call(const char *call)
 {
@@ -110,6 +114,12 @@ FM_INLINE void fm_handle_unlock_lasting(void)
     pthread_mutex_unlock(&fm_root.lasting);
 }
 
+/* Count the live objects in this block of fm_object_vars from now on (NULL: not in the page). */
+void fm_handle_count_in(void *block);
+/* The live object of a kind behind `after` (NULL: the first) in its pool, or NULL. Predefined ones
+   may be among them. */
+struct fm_object *fm_handle_next(enum fm_kind kind, const struct fm_object *after);
+
 /* Make the pools (object sizes are given by the rooms that own the structs). Twice is fine. */
 int fm_handle_pool(enum fm_kind kind, size_t obj_len, size_t max_objects);
 /* End every pool and forget every predefined object, but those of infos and error handlers, which
@@ -120,7 +130,7 @@ void fm_handle_finish(void);
 void *fm_object_new(enum fm_kind kind);
 /* There was none. */
 FM_COLD void *fm_object_no_room(enum fm_kind kind);
-/* The same, but only the head is set. */
+/* The same, but only the head is set, and it is not counted. */
 FM_INLINE void *fm_object_new_bare(enum fm_kind kind)
 {
     struct fm_object *o = fm_pool_get(&fm_root.pools[kind]);
@@ -143,6 +153,8 @@ FM_INLINE void *fm_object_ref(void *object)
 
 /* Return the memory of an object whose last reference is gone (rooms call it from their unref). */
 void fm_object_free(void *object);
+/* The same for one that was made by fm_object_new_bare(), and is not counted. */
+void fm_object_free_bare(void *object);
 
 /* The object behind a handle of this kind, or NULL when it is none (null handles are none). */
 FM_INLINE void *fm_handle_get(const void *handle, enum fm_kind kind)

@@ -30,9 +30,10 @@ struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_co
 
 struct fm_request *fm_request_new_done(const struct fm_request_ops *ops)
 {
-    struct fm_request *r = fm_object_new(FM_KIND_REQUEST);
+    struct fm_request *r = fm_object_new_bare(FM_KIND_REQUEST);
 
     if (r) {
+        memset(&r->head + 1, 0, FM_REQUEST_LEN - sizeof(r->head));
         r->ops = ops;
         r->is_active = true;
         r->is_done = true;
@@ -75,7 +76,7 @@ void fm_request_release(struct fm_request *r)
     if (FM_UNLIKELY(r->why)) {
         free(r->why);
     }
-    fm_object_free(r);
+    fm_object_free_bare(r);
     FM_STAT(fathom_level_down(&fm_root.request_words->live));
     if (comm) {
         fm_comm_unref(comm);

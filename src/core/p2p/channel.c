@@ -261,7 +261,7 @@ void fm_channel_destroy(struct fm_channel *ch)
     }
     fm_bsend_finish(ch);
     if (ch->sent) {
-        fm_object_free(ch->sent);
+        fm_object_free_bare(ch->sent);
     }
     free(ch->blocking_memory);
     fm_request_init(NULL);

@@ -63,6 +63,8 @@ static void host_start(void)
     fathom_mpit_add(&fm_p2p_vars, &words.channel.p2p);
     fathom_mpit_add(&fm_match_vars, &words.channel.match);
     fathom_mpit_add(&fm_progress_vars, &words.channel.progress);
+    fathom_mpit_add(&fm_object_vars, &words.objects);
+    fm_handle_count_in(words.objects);
     fathom_mpit_add(&fm_comm_vars, &words.comm);
     fathom_mpit_add(&fm_coll_vars, &words.coll);
     fathom_mpit_add(&fm_node_vars, &words.node);

@@ -15,6 +15,7 @@ extern const struct fathom_host fm_host;
 /* Blocks of words in the page, one per table; NULL before the registry has started. */
 struct fm_host_words {
     struct fm_channel_words channel;
+    void *objects;
     void *comm;
     void *coll;
     void *node;

@@ -17,6 +17,10 @@ static const struct fathom_enum_item choice_items[] = {
 };
 static const struct fathom_enum choices = {"transport", choice_items, FM_ARRAY_LEN(choice_items)};
 
+static const struct fathom_enum_item report_items[] = {{0, "no"}, {1, "yes"}};
+static const struct fathom_enum reports = {"runtime_report", report_items,
+                                           FM_ARRAY_LEN(report_items)};
+
 #define WORD(f) offsetof(struct fm_process_words, f)
 
 static const struct fathom_cvar cvars[] = {
@@ -33,6 +37,10 @@ static const struct fathom_cvar cvars[] = {
      .desc = "Groups into which the processes of a host fall, by rank modulo this number: shared "
              "memory is for those of one group, libfabric for the rest; raise it to try on one "
              "host what happens between several."},
+    {.name = "runtime_report_live", .type = FATHOM_INT, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_USER_BASIC, .items = &reports, .at = WORD(report_live),
+     .desc = "Whether MPI_Finalize says in one line on stderr which objects the program has made "
+             "and not freed, by kind and number; set it to find leaks."},
 };
 static const struct fathom_pvar pvars[] = {
     {"runtime_connections", "Processes that this one has talked to, itself not counted.",
@@ -42,6 +50,10 @@ static const struct fathom_pvar pvars[] = {
     {"runtime_init_time", "Time that MPI_Init took.", "ns", FATHOM_TIMER, .at = WORD(init_ns)},
     {"runtime_finalize_time", "Time that MPI_Finalize took, waiting for others among it.", "ns",
      FATHOM_TIMER, .at = WORD(finalize_ns)},
+    {"runtime_lock_contended", "Times that a thread had to wait for the library lock, which is "
+     "there at MPI_THREAD_MULTIPLE only.", "times", FATHOM_COUNTER, .at = WORD(lock.n_contended)},
+    {"runtime_lock_time", "Time that threads waited for the library lock, over all threads.", "ns",
+     FATHOM_TIMER, .at = WORD(lock.waited_ns)},
 };
 static const struct fathom_category categories[] = {
     {"runtime", "Start, end, and the way to other processes.", NULL},

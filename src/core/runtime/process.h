@@ -12,6 +12,7 @@
 
 #include "core/p2p/channel.h"
 #include "core/runtime/pm.h"
+#include "util/sync.h"
 
 struct fm_process;
 
@@ -22,6 +23,8 @@ struct fm_process_words {
     uint64_t n_connected; /* endpoints made */
     uint64_t connect_ns;  /* time for that, waiting for others to publish among it */
     uint64_t init_ns, finalize_ns;
+    struct fm_lock_words lock;
+    uint64_t report_live; /* cvar */
 };
 
 extern const struct fathom_table fm_process_vars;

@@ -16,6 +16,7 @@
 #include "core/object/group.h"
 #include "core/p2p/progress.h"
 #include "core/runtime/host.h"
+#include "core/runtime/leaks.h"
 #include "core/runtime/process.h"
 #include "util/log.h"
 
@@ -223,6 +224,7 @@ static void close_at_exit(void)
 int fm_runtime_open(int thread_level)
 {
     struct fm_runtime *rt = &fm_runtime;
+    struct fm_process_words *words;
     int rc = 0;
 
     if (rt->n_users == 0) {
@@ -244,6 +246,8 @@ int fm_runtime_open(int thread_level)
     /* Never switched off again: another thread may be inside a call. Not written twice: others may
        look at it while a session is opened. */
     if (rt->thread_level == MPI_THREAD_MULTIPLE && !fm_root.lock.is_on) {
+        words = fm_host_words()->process;
+        fm_root.lock.words = words ? &words->lock : NULL;
         fm_root.lock.is_on = true;
     }
     return 0;
@@ -374,6 +378,9 @@ int fm_runtime_finish(void)
     }
     set_world_phase(FM_PHASE_AFTER);
     drop_world();
+    if (is_last && words->report_live) {
+        fm_leaks_report();
+    }
     fm_runtime_close();
     if (is_last) {
         close_ground();

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Objects that are left when MPI ends. Counted is what the user holds: neither what is predefined
+ * nor what lives only as a part of something else, such as the group of a communicator.
+ */
+#include "core/runtime/leaks.h"
+
+#include <stdio.h>
+
+#include "core/dtype/dtype.h"
+#include "core/dtype/op.h"
+#include "core/object/group.h"
+#include "core/runtime/runtime.h"
+#include "util/log.h"
+
+/* Give back, or take again, the references that communicators have on their parts. */
+static void hold_parts(int by)
+{
+    struct fm_object *o = NULL;
+
+    while ((o = fm_handle_next(FM_KIND_COMM, o)) != NULL) {
+        struct fm_comm *c = (struct fm_comm *)o;
+
+        c->group->head.refs += by;
+        if (c->remote_group) {
+            c->remote_group->head.refs += by;
+        }
+        if (c->local_comm) {
+            c->local_comm->head.refs += by;
+        }
+    }
+}
+
+static bool is_users(enum fm_kind kind, const struct fm_object *o)
+{
+    if (o->handle != 0) {
+        return false;
+    }
+    switch (kind) {
+    case FM_KIND_COMM:
+        return o->refs > 0 && (const struct fm_comm *)o != fm_runtime.ground;
+    case FM_KIND_GROUP:
+        return o->refs > 0;
+    case FM_KIND_DTYPE:
+        return ((const struct fm_dtype *)o)->n_handles > 0 &&
+               !((const struct fm_dtype *)o)->is_predefined;
+    case FM_KIND_OP:
+        return !((const struct fm_op *)o)->is_predefined;
+    default:
+        return true;
+    }
+}
+
+static unsigned long count(enum fm_kind kind)
+{
+    struct fm_object *o = NULL;
+    unsigned long n = 0;
+
+    while ((o = fm_handle_next(kind, o)) != NULL) {
+        n += is_users(kind, o);
+    }
+    return n;
+}
+
+void fm_leaks_report(void)
+{
+    char text[512] = "";
+    size_t len = 0;
+
+    hold_parts(-1);
+    for (enum fm_kind kind = FM_KIND_COMM; kind < FM_KIND_COUNT; kind++) {
+        unsigned long n = count(kind);
+
+        if (n > 0) {
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%lu %s%s", len ? ", " : "",
+                                    n, fm_kind_name(kind), n > 1 ? "s" : "");
+        }
+    }
+    hold_parts(1);
+    if (len > 0) {
+        fm_log_warn("at MPI_Finalize the program has not freed %s", text);
+    }
+}
