@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fathom list: the variables, with their values and where these came from.
+ * fathom list: the variables, with their values and where these came from, and the events.
  *
  * Names, descriptions and scopes come from MPI_T in this process; values and their sources from a
  * shared page: our own, or those of a running job.
@@ -279,6 +279,85 @@ static void show_pvars(struct list *l)
     }
 }
 
+#define MAX_ELEMENTS 8
+
+struct event {
+    char name[FATHOM_PAGE_NAME_LEN];
+    char desc[TEXT_LEN];
+    char elements[MAX_ELEMENTS][FATHOM_PAGE_NAME_LEN];
+    int n_elements;
+    int bind;
+    int verbosity;
+};
+
+static void print_event(const struct event *e)
+{
+    printf("  %s  (", e->name);
+    for (int i = 0; i < e->n_elements; i++) {
+        printf(i > 0 ? ", %s" : "%s", e->elements[i]);
+    }
+    printf(e->bind != MPI_T_BIND_NO_OBJECT ? "; of a %s)\n" : ")\n", bind_name(e->bind));
+    print_wrapped(e->desc);
+}
+
+static void add_event(struct list *l, const struct event *e)
+{
+    struct json_object *o = json_object_new_object(), *elements = json_object_new_array(), *array;
+
+    for (int i = 0; i < e->n_elements; i++) {
+        json_object_array_add(elements, json_object_new_string(e->elements[i]));
+    }
+    add_text(o, "name", e->name);
+    json_object_object_add(o, "elements", elements);
+    add_text(o, "binding", bind_name(e->bind));
+    json_object_object_add(o, "verbosity", json_object_new_int(e->verbosity));
+    add_text(o, "description", e->desc);
+    if (!json_object_object_get_ex(l->json, "events", &array)) {
+        array = json_object_new_array();
+        json_object_object_add(l->json, "events", array);
+    }
+    json_object_array_add(array, o);
+}
+
+/* Names of the elements are the items of the event's enumeration. */
+static bool describe_event(int index, struct event *e)
+{
+    int name_len = sizeof(e->name), desc_len = sizeof(e->desc);
+    MPI_T_enum names = MPI_T_ENUM_NULL;
+
+    if (MPI_T_event_get_info(index, e->name, &name_len, &e->verbosity, NULL, NULL, &e->n_elements,
+                             &names, NULL, e->desc, &desc_len, &e->bind) != MPI_SUCCESS) {
+        return false;
+    }
+    e->n_elements = e->n_elements < MAX_ELEMENTS ? e->n_elements : MAX_ELEMENTS;
+    for (int i = 0; i < e->n_elements; i++) {
+        int value, len = FATHOM_PAGE_NAME_LEN;
+
+        MPI_T_enum_get_item(names, i, &value, e->elements[i], &len);
+    }
+    return true;
+}
+
+static void show_events(struct list *l)
+{
+    int n = 0;
+
+    MPI_T_event_get_num(&n);
+    for (int i = 0; i < n; i++) {
+        struct event e = {.n_elements = MAX_ELEMENTS};
+
+        if (!describe_event(i, &e) || !fits(l, e.name)) {
+            continue;
+        }
+        l->n_shown++;
+        if (l->is_json) {
+            add_event(l, &e);
+        } else {
+            print_event(&e);
+        }
+    }
+}
+
 static void show_all(struct list *l)
 {
     if (!l->is_json) {
@@ -289,6 +368,10 @@ static void show_all(struct list *l)
         printf("\nPerformance variables\n");
     }
     show_pvars(l);
+    if (!l->is_json) {
+        printf("\nEvents\n");
+    }
+    show_events(l);
     if (l->is_json) {
         printf("%s\n", json_object_to_json_string_ext(l->json, JSON_C_TO_STRING_PRETTY));
     }

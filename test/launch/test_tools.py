@@ -178,6 +178,13 @@ class Alone(Test):
             self.assertTrue(v['description'].strip(), v)
         self.assertGreater(len(data['cvars']), 10)
         self.assertGreater(len(data['pvars']), 50)
+        for e in data['events']:
+            self.assertTrue(e['description'].strip() and e['name'], e)
+        self.assertGreaterEqual(len(data['events']), 16)
+        (e,) = [e for e in data['events'] if e['name'] == 'comm_created_event']
+        self.assertEqual(e['elements'], ['id', 'context', 'size'])
+        text = self.fathom('list', 'comm_created_event')
+        self.assertRegex(text, r'comm_created_event +\(id, context, size\)\n +A communicator')
 
     def test_api(self):
         last = self.fathom('api').splitlines()[-1]

@@ -428,7 +428,7 @@ static const struct fathom_event events[] = {
         on_data_start, "rendezvous"),
     [FM_EV_DATA_DONE] = EVENT("p2p_data_done_event", "A rendezvous send is complete.",
         on_data_done, "rendezvous"),
-    [FM_EV_COMPLETED] = EVENT("request_completed_event", "A message is complete at this process.",
+    [FM_EV_COMPLETED] = EVENT("request_completed_event", "The request of a message is complete.",
         req.on_done, "requests"),
     [FM_EV_FLOW] = EVENT("p2p_flow_event",
                            "A receiver has no unexpected memory left for this sender.",

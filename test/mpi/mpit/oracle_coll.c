@@ -215,7 +215,7 @@ static void check_chosen(int k, int used, enum form form, ull bytes)
     snprintf(variable, sizeof(variable), "coll_%s_last", kinds[k].name);
     snprintf(why, sizeof(why), "coll_%s_reason", kinds[k].name);
     name_of(items_of(variable), used, name);
-    CHECK_EQ(chosen.n, form == PERSISTENT ? 1 : TIMES);
+    ORACLE("coll_chosen_event", 0, chosen.n, ==, form == PERSISTENT ? 1 : TIMES);
     CHECK_EQ(chosen.kind, k);
     CHECK(chosen.algorithm >= 0 && chosen.algorithm < (int)(sizeof(names) / sizeof(names[0])));
     CHECK(strcmp(names[chosen.algorithm], name) == 0);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Is every performance variable held against an independent count by some test?
+"""Is every performance variable, and the number of events of every type, held against an independent count?
 
     test_oracles.py FATHOM MPIEXEC RUN...      RUN: RANKS:TRANSPORT:PROGRAM, or PROGRAM for one without MPI
 
 Runs the tests that compare variables with counts of their own. Each notes the names that it has compared in the
-file named by ORACLE_LOG; a variable of `fathom list` that none has compared is a failure, and so is a name that the
+file named by ORACLE_LOG; a variable or event of `fathom list` that none has compared is a failure, and so is a name that the
 library does not have.
 """
 import json
@@ -29,7 +29,7 @@ def command(mpiexec, run):
 def main():
     fathom, mpiexec, runs = sys.argv[1], sys.argv[2], sys.argv[3:]
     listing = subprocess.run([fathom, "list", "--json"], check=True, stdout=subprocess.PIPE).stdout
-    known = [v["name"] for v in json.loads(listing)["pvars"]]
+    known = [v["name"] for kind in ("pvars", "events") for v in json.loads(listing)[kind]]
     compared, failed, lacking = set(), 0, ()
     for run in runs:
         argv, env = command(mpiexec, run)
@@ -45,7 +45,7 @@ def main():
         print("%s: %d variables" % (os.path.basename(run), len(names)))
         compared |= names
     never = [name for name in known if name not in compared and not name.startswith(lacking)]
-    print("%d of %d variables are compared" % (len(known) - len(never), len(known)))
+    print("%d of %d variables and events are compared" % (len(known) - len(never), len(known)))
     for name in never:
         print("no test compares %s with an independent count: add it to one of the oracle programs" % name)
     return 1 if failed or never else 0

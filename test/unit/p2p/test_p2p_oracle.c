@@ -7,6 +7,7 @@
 #include "core/p2p/bsend.h"
 #include "core/p2p/progress_state.h"
 #include "p2p_net.h"
+#include "support/oracle_event.h"
 #include "support/oracle_row.h"
 
 #define N_ITEMS 150
@@ -453,6 +454,34 @@ static void compare_rest(int k, const struct tally *t)
                before[k].rndv_ns + t->rndv_ns_max);
 }
 
+static void event_is(int k, const char *name, uint64_t should)
+{
+    oracle_event_is(&fm_p2p_vars, net.ch[k]->words, name, should);
+}
+
+/* The data of a message begins to move at its receiver, which fetches it, or at its sender. */
+static void compare_events(int k, const struct tally *t)
+{
+    const struct fm_p2p_words *w = net.ch[k]->words;
+    uint64_t n_ends = 0, n_blocking = 0, n_completed;
+
+    for (int i = 0; i < N_ITEMS; i++) {
+        n_ends += (items[i].from == k) + (items[i].to == k);
+        /* These may need no request: a buffered one is complete when it is copied. */
+        n_blocking +=
+            items[i].from == k && (items[i].is_blocking || items[i].mode == FM_SEND_BUFFERED);
+    }
+    n_completed = oracle_event_count(&fm_p2p_vars, w, "request_completed_event");
+    ck_assert_uint_le(n_completed, n_ends);
+    ck_assert_uint_ge(n_completed, n_ends - n_blocking);
+    event_is(k, "p2p_eager_event", t->sent[FM_WIRE_EAGER] + t->sent[FM_WIRE_EAGER_SYNC]);
+    event_is(k, "p2p_rts_event", t->sent[FM_WIRE_RTS]);
+    event_is(k, "p2p_data_done_event", t->sent[FM_WIRE_RTS]);
+    event_is(k, "p2p_flow_event", t->n_no_credit);
+    event_is(k, "p2p_data_start_event",
+             t->recvd[FM_WIRE_CTS] + t->recvd[FM_WIRE_RTS] - t->sent[FM_WIRE_CTS]);
+}
+
 static struct fm_dtype *vector(MPI_Count count, MPI_Count len, MPI_Count stride)
 {
     const MPI_Count values[] = {count, len, stride};
@@ -472,6 +501,9 @@ static void run(const struct net_options *options, unsigned refuse_pct)
     memset(n_null, 0, sizeof(n_null));
     memset(n_queued, 0, sizeof(n_queued));
     warm_up();
+    for (int k = 0; k < net.n; k++) {
+        oracle_events_on(&fm_p2p_vars, net.ch[k]->words);
+    }
     fm_mock_script(net.mock)->record = true;
     fm_mock_script(net.mock)->refuse_pct = refuse_pct;
     fm_mock_script(net.mock)->delay_max = refuse_pct ? 3 : 0;
@@ -493,6 +525,7 @@ static void run(const struct net_options *options, unsigned refuse_pct)
         compare_protocols(k, &tally[k]);
         compare_packets(k, &tally[k]);
         compare_rest(k, &tally[k]);
+        compare_events(k, &tally[k]);
     }
     for (int k = 0; k < N_ITEMS; k++) {
         free(items[k].out);
@@ -741,7 +774,9 @@ START_TEST(peers_come_and_fail)
     char junk[100] = "junk";
 
     start(4, NULL);
+    oracle_events_on(&fm_p2p_vars, net.ch[0]->words);
     warm_up(); /* everybody has talked to everybody */
+    event_is(0, "p2p_peer_event", 3);
     for (int k = 0; k < 4; k++) {
         ORACLE_ROW(&fm_p2p_vars, net.ch[k]->words, "p2p_peers", 0, ==, 3);
     }
@@ -749,6 +784,7 @@ START_TEST(peers_come_and_fail)
     fm_mock_fail(net.mock, 0, 2, "the test says so");
     net_settle();
     same(0, "p2p_peers_failed", 0, 2);
+    event_is(0, "p2p_peer_failed_event", 2);
     same(0, "p2p_bad_messages", 0, 0);
     fm_mock_inject(net.mock, 3, 0, junk, sizeof(junk));
     fm_mock_inject(net.mock, 3, 0, junk, 3);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "support/mpit_double.h"
+#include "support/oracle_event.h"
 #include "support/oracle_row.h"
 #include "transport/ofi/ofi.h"
 #include "util/sync.h"
@@ -216,6 +217,7 @@ static int open_side(int k)
     side[k].w->drain_ms = 1000;
     side[k].w->max_send = MAX_SEND;
     side[k].w->n_send_buffers = 16;
+    oracle_events_on(&fm_ofi_vars, side[k].w);
     args.sink = (struct fm_sink){.ctx = &side[k], .deliver = deliver, .failed = failed};
     return fm_ofi_open(&args, side[k].w, &side[k].tp);
 }
@@ -326,6 +328,11 @@ static void wait_for_all(void)
     }
 }
 
+static void event_is(int k, const char *name, uint64_t should)
+{
+    oracle_event_is(&fm_ofi_vars, side[k].w, name, should);
+}
+
 static void check_messages(int k)
 {
     const struct side *s = &side[k];
@@ -339,6 +346,8 @@ static void check_messages(int k)
     ck_assert_uint_eq(s->got_bytes, side[1 - k].sent_bytes);
     same(k, "ofi_again", s->n_again + s->n_refused);
     same(k, "ofi_exhausted", s->n_exhausted);
+    event_is(k, "ofi_pool_exhausted", s->n_exhausted);
+    event_is(k, "ofi_connected", s->n_sent > 0);
     same(k, "ofi_cq_reads", s->n_cq_reads);
     same(k, "ofi_cq_entries", s->n_entries);
     same(k, "ofi_cq_errors", s->n_errors);
@@ -440,6 +449,7 @@ START_TEST(broken_messages_and_errors_are_counted)
         side[1].fails = true;
         poll_side(1);
         same(1, "ofi_cq_errors", (uint64_t)i + 1);
+        event_is(1, "ofi_cq_error", (uint64_t)i + 1);
     }
     same(1, "ofi_cq_reads", side[1].n_cq_reads);
 }

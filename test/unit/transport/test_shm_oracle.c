@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "shm_side.h"
+#include "support/oracle_event.h"
 #include "support/oracle_row.h"
 #include "util/sync.h"
 
@@ -72,6 +73,7 @@ static void setup(void)
 {
     for (int k = 0; k < N; k++) {
         side_init(&side[k], k, N);
+        oracle_events_on(&fm_shm_vars, &side[k].words);
     }
 }
 
@@ -96,6 +98,11 @@ static void teardown(void)
 static void same(int k, const char *name, uint64_t should)
 {
     ORACLE_ROW(&fm_shm_vars, &side[k].words, name, 0, ==, should);
+}
+
+static void event_is(int k, const char *name, uint64_t should)
+{
+    oracle_event_is(&fm_shm_vars, &side[k].words, name, should);
 }
 
 /* What the segment's file takes up. */
@@ -184,6 +191,9 @@ START_TEST(boxes_run_out)
     }
     same(0, "shm_boxes_claimed", 1);
     same(1, "shm_boxes_claimed", 0);
+    event_is(0, "shm_box_claimed", 1);
+    event_is(1, "shm_box_claimed", 0);
+    event_is(0, "shm_connected", N);
     same(1, "shm_boxes_refused", 1);
     same(1, "shm_box_sent", 0);
     same(2, "shm_boxes_polled", 1);
@@ -240,6 +250,7 @@ START_TEST(forbidden_copies_are_counted)
     side[1].words.cma = 0;
     connect_all();
     same(1, "shm_copies_forbidden", N);
+    event_is(1, "shm_copy_forbidden", N);
     ck_assert(side[0].ep[1]->no_rma ||
               oracle_value(&fm_shm_vars, &side[0].words, "shm_copies_forbidden", 0) == 0);
 }
