@@ -163,9 +163,10 @@ int main(int argc, char **argv)
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     OK(MPI_T_pvar_session_create(&session));
+    /* Before any sender knows that it may begin. */
+    start_counter(rank ? "p2p_credit_stalls" : "p2p_rts_recvd");
     n = n_messages(argc, argv, size);
     before = memory_kib("VmRSS:");
-    start_counter(rank ? "p2p_credit_stalls" : "p2p_rts_recvd");
     is_held = has_counter && window() > 0 && (long long)n * LEN > window();
     if (rank > 0) {
         send_all(n);
