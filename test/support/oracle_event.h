@@ -12,11 +12,14 @@
 
 #include "support/oracle_log.h"
 
+/* Of all blocks that a program ever has: a sanitizer gives no address out again. */
+enum { ORACLE_EVENTS = 4096 };
+
 static struct {
     const struct fathom_event *event;
     const void *block;
     uint64_t n;
-} oracle_events[128];
+} oracle_events[ORACLE_EVENTS];
 
 void __wrap_fathom_mpit_emit(const struct fathom_event *event, const void *block,
                              const void *object, const uint64_t *values);
@@ -29,7 +32,7 @@ void __wrap_fathom_mpit_emit(const struct fathom_event *event, const void *block
     while (oracle_events[k].event &&
            (oracle_events[k].event != event || oracle_events[k].block != block)) {
         k++;
-        ck_assert_int_lt(k, 128);
+        ck_assert_int_lt(k, ORACLE_EVENTS);
     }
     oracle_events[k].event = event;
     oracle_events[k].block = block;
@@ -42,7 +45,7 @@ static inline void oracle_events_on(const struct fathom_table *t, void *block)
     for (int k = 0; k < t->n_events; k++) {
         *(uint64_t *)(void *)((char *)block + t->events[k].at) = 1;
     }
-    for (int k = 0; k < 128; k++) {
+    for (int k = 0; k < ORACLE_EVENTS; k++) {
         oracle_events[k].n = oracle_events[k].block == block ? 0 : oracle_events[k].n;
     }
 }
@@ -57,7 +60,7 @@ static inline uint64_t oracle_event_count(const struct fathom_table *t, const vo
         k++;
     }
     ck_assert_msg(k < t->n_events, "no event %s", name);
-    for (int i = 0; i < 128; i++) {
+    for (int i = 0; i < ORACLE_EVENTS; i++) {
         n += oracle_events[i].event == &t->events[k] && oracle_events[i].block == block
                  ? oracle_events[i].n
                  : 0;
