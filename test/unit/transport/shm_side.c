@@ -212,7 +212,8 @@ void side_sleep(struct side *s)
     struct fm_sleep sleep;
 
     s->n_arms++;
-    if (s->tp->ops->arm(s->tp, &sleep) == 0 && !sleep_on(&sleep)) {
+    /* Not woken although something has come. A peer that had no processor meanwhile is no loss. */
+    if (s->tp->ops->arm(s->tp, &sleep) == 0 && !sleep_on(&sleep) && fm_transport_poll(s->tp) > 0) {
         s->n_lost++;
     }
 }
