@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hold the dynamic symbols of libmpi_abi against functions.txt.
 
-Each function is there as weak MPI_x and strong PMPI_x at one address, nothing else leaves the
-library than fathom_* and the debugger's MPIR_*, and the library needs nothing but libc (a job on
+Each function is there as weak MPI_x and strong PMPI_x at one address, the library looks up none of
+them by name (a tool in front would be called by it), nothing else leaves the library than fathom_*
+and the debugger's MPIR_*, and the library needs nothing but libc (a job on
 one host must not pay for loading libfabric, libpmix or hwloc).
 
 usage: check_exports.py LIBRARY [NM [READELF]]
@@ -49,6 +50,9 @@ def main(argv):
             faults.append(f'{name} and P{name} are two functions')
     faults += [f'{name} ({kind[0]}) leaves the library' for name, kind in sorted(symbols.items())
                if not OTHERS.fullmatch(name)]
+
+    faults += [f'the library itself looks up {name}, which a tool may have taken over' for name in sorted(
+        set(re.findall(r' (P?MPI_\w+)', output_of(readelf, '-rW', library))))]
 
     dynamic = output_of(readelf, '-d', library)
     soname = re.search(r'\(SONAME\).*\[(.*)\]', dynamic)

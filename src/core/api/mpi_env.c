@@ -289,7 +289,7 @@ int PMPI_Free_mem(void *base)
 }
 FM_ALIAS(Free_mem)
 
-/* For profiling layers to take over; ours does nothing (MPI-5.0 15.2.4). */
+/* For profiling layers to take over; ours does nothing (MPI-5.0 15.2.7). */
 int PMPI_Pcontrol(const int level, ...)
 {
     return MPI_SUCCESS;
