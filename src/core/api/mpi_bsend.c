@@ -51,7 +51,7 @@ static int attach(const char *call, struct whose w, void *buffer, MPI_Count size
     if (rc != MPI_SUCCESS) {
         goto out;
     }
-    if (size < 0) {
+    if (size < 0 && buffer != MPI_BUFFER_AUTOMATIC) { /* whose size is irrelevant (3.6) */
         rc = fm_raise(owner, call, MPI_ERR_ARG, "size is %lld, it must not be negative",
                       (long long)size);
     } else if (!buffer && size > 0) {
@@ -65,9 +65,8 @@ out:
     return rc;
 }
 
-/* *buffer_addr gets the address; the size must not be more than max. */
-static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count max,
-                  MPI_Count *out_size)
+/* *buffer_addr gets the address. */
+static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count *out_size)
 {
     struct fm_channel *ch;
     void *owner = NULL, *addr;
@@ -83,24 +82,20 @@ static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count
     }
     if (rc == MPI_SUCCESS) {
         *(void **)buffer_addr = addr;
-        *out_size = len < max ? len : max;
-        if (len > max) {
-            rc = fm_raise(owner, call, MPI_ERR_VALUE_TOO_LARGE,
-                          "the buffer has %lld bytes, which an int cannot tell: use the _c form",
-                          (long long)len);
-        }
+        *out_size = len;
     }
     FM_LEAVE();
     return rc;
 }
 
+/* A size that is no int is MPI_UNDEFINED (MPI-5.0 3.6). */
 static int detach_int(const char *call, struct whose w, void *buffer_addr, int *size)
 {
     MPI_Count len;
-    int rc = detach(call, w, buffer_addr, INT_MAX, size ? &len : NULL);
+    int rc = detach(call, w, buffer_addr, size ? &len : NULL);
 
     if (rc == MPI_SUCCESS) {
-        *size = (int)len;
+        *size = len <= INT_MAX ? (int)len : MPI_UNDEFINED;
     }
     return rc;
 }
@@ -160,7 +155,7 @@ FM_ALIAS(Buffer_detach)
 
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
-    return detach(FM_CALL, process, buffer_addr, INT64_MAX, size);
+    return detach(FM_CALL, process, buffer_addr, size);
 }
 FM_ALIAS(Buffer_detach_c)
 
@@ -196,7 +191,7 @@ FM_ALIAS(Comm_detach_buffer)
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
-    return detach(FM_CALL, (struct whose){FM_KIND_COMM, comm}, buffer_addr, INT64_MAX, size);
+    return detach(FM_CALL, (struct whose){FM_KIND_COMM, comm}, buffer_addr, size);
 }
 FM_ALIAS(Comm_detach_buffer_c)
 
@@ -232,7 +227,7 @@ FM_ALIAS(Session_detach_buffer)
 
 int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
 {
-    return detach(FM_CALL, (struct whose){FM_KIND_SESSION, session}, buffer_addr, INT64_MAX, size);
+    return detach(FM_CALL, (struct whose){FM_KIND_SESSION, session}, buffer_addr, size);
 }
 FM_ALIAS(Session_detach_buffer_c)
 

@@ -54,7 +54,8 @@ static struct fm_buffer *find(const struct fm_channel *ch, const void *owner)
     return b;
 }
 
-/* The buffer that messages of a communicator go through: its own, its session's, the process's. */
+/* The buffer that messages of a communicator go through: its own, else its session's, else the
+   process's (MPI-5.0 3.6). */
 static struct fm_buffer *buffer_of(const struct fm_comm *comm)
 {
     struct fm_buffer *b;
@@ -66,7 +67,7 @@ static struct fm_buffer *buffer_of(const struct fm_comm *comm)
     if (!b && comm->session) {
         b = find(comm->ch, comm->session);
     }
-    return b || comm->session ? b : find(comm->ch, NULL);
+    return b ? b : find(comm->ch, NULL);
 }
 
 /* ---- segments ---- */
@@ -109,13 +110,10 @@ static void split(struct segment *s, size_t len)
 }
 
 /* The first free segment that is long enough. */
-static struct segment *take(struct fm_buffer *b, size_t data_len)
+static struct segment *take_free(struct fm_buffer *b, size_t data_len)
 {
     size_t len = (sizeof(struct segment) + data_len + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 
-    if (is_automatic(b)) {
-        return take_from_heap(b, data_len);
-    }
     fm_list_each(l, n, &b->segments)
     {
         struct segment *s = fm_container_of(l, struct segment, link);
@@ -126,6 +124,22 @@ static struct segment *take(struct fm_buffer *b, size_t data_len)
         }
     }
     return NULL;
+}
+
+/* Room for a message. What has been received by now, if only nobody has looked, takes none of it
+   (MPI-5.0 3.6.1). NULL: there is none. */
+static struct segment *take(struct fm_buffer *b, size_t data_len)
+{
+    struct segment *s;
+
+    if (is_automatic(b)) {
+        return take_from_heap(b, data_len);
+    }
+    s = take_free(b, data_len);
+    while (!s && fm_progress(b->ch) > 0) {
+        s = take_free(b, data_len);
+    }
+    return s;
 }
 
 /* Join with the one behind, if both are free. */

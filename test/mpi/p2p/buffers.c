@@ -26,6 +26,34 @@ static void exchange(MPI_Comm comm)
     }
 }
 
+/* The size of an automatic buffer says nothing; one that is no int is MPI_UNDEFINED. Of so large a
+   buffer no byte is there, and none is sent from it. */
+static void sizes(void)
+{
+    MPI_Count size_c = (MPI_Count)1 << 40;
+    void *addr;
+    int n;
+
+    OK(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, -1));
+    OK(MPI_Bsend(data, LEN, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
+    OK(MPI_Buffer_detach(&addr, &n));
+    CHECK(addr == MPI_BUFFER_AUTOMATIC);
+    OK(MPI_Comm_attach_buffer_c(MPI_COMM_WORLD, MPI_BUFFER_AUTOMATIC, -size_c));
+    exchange(MPI_COMM_WORLD);
+    OK(MPI_Comm_detach_buffer(MPI_COMM_WORLD, &addr, &n));
+    CHECK(addr == MPI_BUFFER_AUTOMATIC);
+    FAILS(MPI_Buffer_attach(data, -1), MPI_ERR_ARG);
+
+    OK(MPI_Buffer_attach_c(data, size_c));
+    OK(MPI_Buffer_detach(&addr, &n));
+    CHECK(addr == data);
+    CHECK_EQ(n, MPI_UNDEFINED);
+    FAILS(MPI_Buffer_detach(&addr, &n), MPI_ERR_BUFFER); /* it is off all the same */
+    OK(MPI_Comm_attach_buffer_c(MPI_COMM_WORLD, data, size_c));
+    OK(MPI_Comm_detach_buffer_c(MPI_COMM_WORLD, &addr, &size_c));
+    CHECK_EQ(size_c, (MPI_Count)1 << 40);
+}
+
 int main(int argc, char **argv)
 {
     int len = N * (LEN + MPI_BSEND_OVERHEAD);
@@ -66,6 +94,7 @@ int main(int argc, char **argv)
     OK(MPI_Buffer_attach_c(memory, 100));
     FAILS(MPI_Buffer_attach(memory, 100), MPI_ERR_BUFFER);
     OK(MPI_Buffer_detach(&addr, &len));
+    sizes();
     OK(MPI_Finalize());
     free(memory);
     return 0;

@@ -99,6 +99,17 @@ static void buffers_of_sessions(void)
     OK(MPI_Session_detach_buffer(one, &addr, &len));
     CHECK(addr == memory);
     pass(part, LEN, 1);
+    OK(MPI_Buffer_attach(memory, sizeof(memory))); /* for whom no session has one */
+    pass(part, LEN, 0);
+    OK(MPI_Buffer_flush());
+    pass(others, LEN, 0);
+    OK(MPI_Buffer_flush());
+    pass(others, LONG, 1);
+    OK(MPI_Session_attach_buffer(other, memory, 0)); /* which goes before that of the process */
+    pass(others, LEN, 1);
+    OK(MPI_Session_detach_buffer(other, &addr, &len));
+    OK(MPI_Buffer_detach(&addr, &len));
+    CHECK(addr == memory);
     OK(MPI_Session_attach_buffer(other, MPI_BUFFER_AUTOMATIC, 0));
     for (int i = 0; i < 20; i++) {
         pass(others, LONG, 0);

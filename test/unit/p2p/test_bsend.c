@@ -112,6 +112,28 @@ START_TEST(a_flush_waits_for_the_past_only)
 }
 END_TEST
 
+/* Only one message fits, and the receiver has it by now, but nobody has looked at its answer. */
+START_TEST(what_was_received_takes_no_room)
+{
+    net_start(2, NULL);
+    ck_assert_int_eq(fm_bsend_attach(net.ch[0], NULL, buffer, sizeof(buffer)), 0);
+    for (int k = 0; k < 5; k++) {
+        struct fm_request *r = net_irecv(1, got, sizeof(got), 0, k);
+
+        net_fill(data, sizeof(data), (unsigned)k);
+        ck_assert_int_eq(bsend(sizeof(data), k), 0);
+        ck_assert_uint_gt(net.ch[0]->words->bsend_bytes.now, sizeof(data));
+        for (int n = 0; !r->is_done && n < 1000; n++) {
+            ck_assert_int_ge(fm_progress(net.ch[1]), 0);
+        }
+        ck_assert_int_eq(net_end(r, NULL), MPI_SUCCESS);
+        net_check(got, sizeof(got), (unsigned)k);
+    }
+    net_settle();
+    net_stop();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("bsend");
@@ -120,6 +142,7 @@ int main(void)
     tcase_add_test(tc, as_many_fit_as_promised);
     tcase_add_test(tc, pieces_are_joined);
     tcase_add_test(tc, a_flush_waits_for_the_past_only);
+    tcase_add_test(tc, what_was_received_takes_no_room);
     suite_add_tcase(suite, tc);
     return net_run(suite);
 }
