@@ -30,9 +30,9 @@ static int check_init(const struct init *in, MPI_Datatype type, MPI_Comm comm, s
     if (in->info != MPI_INFO_NULL && !fm_info_get(in->info)) {
         return fm_raise_handle(FM_KIND_INFO, in->call, in->info, "info");
     }
-    if (in->partitions < 0) {
-        return fm_raise(m->comm, in->call, MPI_ERR_ARG, "partitions is %d, it must not be negative",
-                        in->partitions);
+    if (in->partitions <= 0) { /* MPI-5.0 4.2.1 */
+        return fm_raise(m->comm, in->call, MPI_ERR_ARG,
+                        "partitions is %d, there must be at least 1", in->partitions);
     }
     if (m->peer == MPI_ANY_SOURCE) {
         return fm_raise(m->comm, in->call, MPI_ERR_RANK,
@@ -225,7 +225,8 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
     } else {
         *flag = fm_partition_has_arrived(r, partition);
         if (!*flag) {
-            fm_progress_test(r->comm->ch);
+            rc = fm_progress_test(r->comm->ch);
+            rc = rc < 0 ? fm_raise_status(r->comm, FM_CALL, rc) : MPI_SUCCESS;
             *flag = fm_partition_has_arrived(r, partition);
         }
     }

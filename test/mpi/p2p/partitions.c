@@ -143,6 +143,12 @@ static void refused(void)
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     FAILS(MPI_Psend_init(out, -1, 1, MPI_INT, to, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r),
           MPI_ERR_ARG);
+    FAILS(MPI_Psend_init(out, 0, 1, MPI_INT, to, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r),
+          MPI_ERR_ARG);
+    FAILS(MPI_Precv_init_c(in, 0, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r),
+          MPI_ERR_ARG);
+    FAILS(MPI_Precv_init(in, 1, 1, MPI_INT, from, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &r),
+          MPI_ERR_TAG);
     FAILS(MPI_Precv_init(in, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r),
           MPI_ERR_RANK);
     OK(MPI_Psend_init(out, 2, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
