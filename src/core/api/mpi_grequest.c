@@ -13,9 +13,10 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    if (!fm_channel_main()) {
+    rc = fm_pt2pt_out(MPI_SUCCESS, FM_CALL, "request", request);
+    if (rc == MPI_SUCCESS && !fm_channel_main()) {
         rc = fm_raise(NULL, FM_CALL, MPI_ERR_OTHER, "MPI is not initialized");
-    } else {
+    } else if (rc == MPI_SUCCESS) {
         rc = fm_grequest_start(&fns, &r);
         rc = rc != 0 ? fm_raise_status(NULL, FM_CALL, rc) : MPI_SUCCESS;
     }

@@ -85,6 +85,8 @@ static void with_errors(void)
     FAILS(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
     CHECK_EQ(op.n_free, 1);
     FAILS(MPI_Grequest_complete(MPI_REQUEST_NULL), MPI_ERR_REQUEST);
+    FAILS(MPI_Grequest_start(query, free_op, cancel, &op, NULL), MPI_ERR_ARG);
+    CHECK_EQ(op.n_free, 1);
 }
 
 int main(int argc, char **argv)
