@@ -280,6 +280,17 @@ static int until(fm_until_fn is_met, struct array *a, bool is_test)
 }
 
 /*
+ * For calls that answer for some: whoever calls them again and again must get at all of them in the
+ * end, although one is complete each time (fairness in MPI-5.0 3.7.5 and 3.7.6). 0 or a failure.
+ */
+static int until_some(struct array *a, bool is_test)
+{
+    int rc = until(all_done, a, true);
+
+    return rc == 0 && !is_test ? until(any_done, a, false) : rc;
+}
+
+/*
  * Results of an array in which errors are told per status (MPI-5.0 3.7.5). MPI_ERROR of the
  * statuses is written if and only if one has failed, when the call answers MPI_ERR_IN_STATUS; of
  * all of them then (3.2.5).
@@ -530,7 +541,7 @@ static int do_some(const char *call, int n, MPI_Request *handles, bool is_test, 
     if (rc != MPI_SUCCESS) {
         return rc;
     }
-    rc = until(any_done, &a, is_test);
+    rc = until_some(&a, is_test);
     if (FM_UNLIKELY(rc != 0)) {
         return fm_raise_status(NULL, call, rc);
     }
@@ -663,7 +674,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     int rc;
 
     fm_pt2pt_enter(FM_CALL);
-    rc = look(FM_CALL, &a, any_done);
+    rc = look(FM_CALL, &a, all_done);
     rc = fm_pt2pt_out(rc, FM_CALL, "outcount", outcount);
     rc = incount > 0 ? fm_pt2pt_out(rc, FM_CALL, "array_of_indices", array_of_indices) : rc;
     if (rc == MPI_SUCCESS) {

@@ -167,6 +167,40 @@ static void by_looking(void)
     end();
 }
 
+/*
+ * One operation is complete at every look, and stays so or begins anew: the other completes all the
+ * same (the fairness of 3.7.5 and 3.7.6). Nobody sends before he has looked once.
+ */
+static void fairly(int how)
+{
+    MPI_Request r[2], send = MPI_REQUEST_NULL;
+    MPI_Status st[2];
+    int indices[2], n = 0;
+
+    in[0] = -1;
+    out[0] = rank * 100;
+    OK(MPI_Irecv(&in[0], 1, MPI_INT, from, 0, MPI_COMM_WORLD, &r[1]));
+    OK(MPI_Isend(out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r[0]));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    while (n < 2) {
+        OK(how == 0   ? MPI_Request_get_status_some(2, r, &n, indices, st)
+           : how == 1 ? MPI_Testsome(2, r, &n, indices, st)
+                      : MPI_Waitsome(2, r, &n, indices, st));
+        CHECK(n >= 1 && indices[0] == 0);
+        if (how > 0) {
+            CHECK(r[0] == MPI_REQUEST_NULL);
+            OK(MPI_Isend(out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r[0]));
+        }
+        if (send == MPI_REQUEST_NULL) {
+            OK(MPI_Isend(&out[0], 1, MPI_INT, to, 0, MPI_COMM_WORLD, &send));
+        }
+    }
+    CHECK_EQ(indices[1], 1);
+    check(0, &st[1]);
+    OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+}
+
 /* One of the messages is too long: that status says so, and no other (3.7.5). */
 static void with_an_error(void)
 {
@@ -202,6 +236,9 @@ int main(int argc, char **argv)
     with_some(1);
     with_all();
     by_looking();
+    for (int round = 0; round < 30; round++) {
+        fairly(round % 3);
+    }
     with_an_error();
     OK(MPI_Finalize());
     return 0;
