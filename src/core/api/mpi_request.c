@@ -717,6 +717,16 @@ static int find_loose(const char *call, const MPI_Request *request, struct fm_re
     return MPI_SUCCESS;
 }
 
+/* An operation ends that nobody can ask for: its error is fatal (MPI-5.0 3.7.3). At the end of MPI
+   what is still pending may end any way it likes. */
+static void ended_unseen(struct fm_request *r)
+{
+    if (r->status.error != MPI_SUCCESS && fm_root.phase == FM_PHASE_RUNNING) {
+        fm_raise_fatal("MPI_Request_free", r->status.error, "the %s of a freed request failed: %s",
+                       r->ops->name, r->why ? r->why : fm_error_string(r->status.error));
+    }
+}
+
 int PMPI_Request_free(MPI_Request *request)
 {
     struct fm_request *r;
@@ -726,6 +736,9 @@ int PMPI_Request_free(MPI_Request *request)
     rc = find_loose(FM_CALL, request, &r);
     if (rc == MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;
+        if (r->is_active && !r->is_done) {
+            r->on_done = ended_unseen;
+        }
         fm_request_unref(r);
     }
     FM_LEAVE();

@@ -120,7 +120,7 @@ static _Noreturn void end_job(int code)
 }
 
 /* One write, so that the texts of several ranks do not mix. */
-static _Noreturn void die(const char *call, int code, const char *reason)
+static _Noreturn void die(const char *call, int code, const char *reason, const char *because)
 {
     char text[1536], host[64] = "?";
     const char *name = fm_error_name(fm_error_class(code));
@@ -133,10 +133,9 @@ static _Noreturn void die(const char *call, int code, const char *reason)
                        fm_root.size);
     }
     at += snprintf(text + at, sizeof(text) - (size_t)at,
-                   "(pid %d) on host %s: %s failed: %s%s%s; the job ends, since the error handler "
-                   "is MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT\n",
+                   "(pid %d) on host %s: %s failed: %s%s%s; the job ends, since %s\n",
                    (int)getpid(), host, call, name ? name : "error of the application",
-                   *reason ? ": " : "", reason);
+                   *reason ? ": " : "", reason, because);
     if (at >= (int)sizeof(text)) {
         at = (int)sizeof(text) - 1;
         text[at - 1] = '\n';
@@ -182,9 +181,20 @@ static int handle_error(void *object, const char *call, int code, const char *re
         fm_errhandler_unref(eh);
         break;
     default:
-        die(call, code, reason);
+        die(call, code, reason, "the error handler is MPI_ERRORS_ARE_FATAL or MPI_ERRORS_ABORT");
     }
     return code;
+}
+
+void fm_raise_fatal(const char *call, int code, const char *fmt, ...)
+{
+    char reason[1024];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, args);
+    va_end(args);
+    die(call, code, reason, "the call that could return the error is over");
 }
 
 int fm_raise(void *object, const char *call, int code, const char *fmt, ...)

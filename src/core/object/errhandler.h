@@ -70,6 +70,10 @@ FM_COLD int fm_raise(void *object, const char *call, int code, const char *fmt, 
    is the MPI error code itself (of a user's callback, of a request). */
 FM_COLD int fm_raise_status(void *object, const char *call, int status);
 
+/* End the job whatever the handlers are: nobody could be told otherwise. Text as of fm_raise(). */
+FM_COLD _Noreturn void fm_raise_fatal(const char *call, int code, const char *fmt, ...)
+    FM_PRINTF(3, 4);
+
 /*
  * An object lookup has failed: raise MPI_ERR_COMM (or the class of that kind), or, when MPI is not
  * running at all, say so: "MPI_Send was called before MPI_Init" (MPI_ERR_OTHER).

@@ -135,6 +135,18 @@ static void truncated(void)
     MPI_Recv(long_one, 10, MPI_CHAR, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Its error can not be returned, whatever the handler: there is no call left. */
+static void freed_and_failed(void)
+{
+    char long_one[100] = "";
+    MPI_Request r;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Irecv(long_one, 10, MPI_CHAR, rank, 1, MPI_COMM_WORLD, &r);
+    MPI_Request_free(&r);
+    MPI_Send(long_one, 100, MPI_CHAR, rank, 1, MPI_COMM_WORLD);
+}
+
 static void root_too_high(void)
 {
     MPI_Bcast(&value, 1, MPI_INT, size, MPI_COMM_WORLD);
@@ -192,6 +204,7 @@ static const struct {
     {"null_type", null_type, 0},
     {"freed_request", freed_request, 0},
     {"made_up_request", made_up_request, 0},
+    {"freed_and_failed", freed_and_failed, 0},
     {"truncated", truncated, 0},
     {"root_too_high", root_too_high, 0},
     {"wrong_op", wrong_op, 0},
