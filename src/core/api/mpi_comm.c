@@ -116,15 +116,12 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 }
 FM_ALIAS(Comm_compare)
 
-/* A communicator was made, or, without an error, none for this process. */
+/* A communicator was made, or none for this process; or none at all, which nobody shall use. */
 static int finish(struct fm_comm *origin, const char *call, int rc, struct fm_comm *made,
                   MPI_Comm *newcomm)
 {
-    if (rc != 0) {
-        return fm_raise_status(origin, call, rc);
-    }
-    *newcomm = made ? fm_handle_of(made) : MPI_COMM_NULL;
-    return MPI_SUCCESS;
+    *newcomm = rc == 0 && made ? fm_handle_of(made) : MPI_COMM_NULL;
+    return rc != 0 ? fm_raise_status(origin, call, rc) : MPI_SUCCESS;
 }
 
 /* The hints that the standard defines for communicators (MPI-5.0 7.4.4), all false by default. The

@@ -18,10 +18,19 @@ static MPI_Group handle_of(struct fm_group *group)
     return fm_handle_of(group);
 }
 
-static int finish(const char *call, int rc, struct fm_group *made, MPI_Group *newgroup)
+/* Whose handler has the errors of calls on a group: that of the session which it comes from while
+   that lives, else NULL (MPI-5.0 9.3). */
+static struct fm_session *owner(const struct fm_group *group)
+{
+    return group->session ? fm_session_get(group->session) : NULL;
+}
+
+/* A group was made of `group`. */
+static int finish(const char *call, int rc, const struct fm_group *group, struct fm_group *made,
+                  MPI_Group *newgroup)
 {
     if (rc != 0) {
-        return fm_raise_status(NULL, call, rc);
+        return fm_raise_status(owner(group), call, rc);
     }
     *newgroup = handle_of(made);
     return MPI_SUCCESS;
@@ -34,7 +43,7 @@ int PMPI_Group_size(MPI_Group group, int *size)
 
     FM_ENTER();
     rc = fm_find_group(FM_CALL, group, "group", &g);
-    rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "size", size) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_out(owner(g), FM_CALL, "size", size) : rc;
     if (rc == MPI_SUCCESS) {
         *size = g->size;
     }
@@ -50,7 +59,7 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
 
     FM_ENTER();
     rc = fm_find_group(FM_CALL, group, "group", &g);
-    rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "rank", rank) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_out(owner(g), FM_CALL, "rank", rank) : rc;
     if (rc == MPI_SUCCESS) {
         *rank = g->rank;
     }
@@ -70,18 +79,19 @@ static int translate(const char *call, MPI_Group group1, int n, const int *ranks
         return rc;
     }
     if (n < 0 || (n > 0 && (!ranks1 || !ranks2))) {
-        return fm_raise(NULL, call, MPI_ERR_ARG,
+        return fm_raise(owner(from), call, MPI_ERR_ARG,
                         n < 0 ? "n is %d, it must not be negative" : "ranks is NULL but n is %d",
                         n);
     }
     for (int i = 0; i < n; i++) {
         if (ranks1[i] != MPI_PROC_NULL && (ranks1[i] < 0 || ranks1[i] >= from->size)) {
-            return fm_raise(NULL, call, MPI_ERR_RANK, "ranks1[%d] is %d but group1 has ranks 0..%d",
-                            i, ranks1[i], from->size - 1);
+            return fm_raise(owner(from), call, MPI_ERR_RANK,
+                            "ranks1[%d] is %d but group1 has ranks 0..%d", i, ranks1[i],
+                            from->size - 1);
         }
     }
     rc = fm_group_translate(from, n, ranks1, to, ranks2);
-    return rc == 0 ? MPI_SUCCESS : fm_raise_status(NULL, call, rc);
+    return rc == 0 ? MPI_SUCCESS : fm_raise_status(owner(from), call, rc);
 }
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
@@ -103,7 +113,7 @@ static int find_two(const char *call, const MPI_Group handles[2], const void *ou
     int rc = fm_find_group(call, handles[0], "group1", &groups[0]);
 
     rc = rc == MPI_SUCCESS ? fm_find_group(call, handles[1], "group2", &groups[1]) : rc;
-    return rc == MPI_SUCCESS ? fm_find_out(NULL, call, "the last argument", out) : rc;
+    return rc == MPI_SUCCESS ? fm_find_out(owner(groups[0]), call, "the last argument", out) : rc;
 }
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
@@ -116,7 +126,7 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     rc = find_two(FM_CALL, handles, result, g);
     if (rc == MPI_SUCCESS) {
         rc = fm_group_compare(g[0], g[1], result);
-        rc = fm_raise_status(NULL, FM_CALL, rc);
+        rc = fm_raise_status(owner(g[0]), FM_CALL, rc);
     }
     FM_LEAVE();
     return rc;
@@ -149,7 +159,7 @@ static int combine(const char *call, set_fn fn, const MPI_Group handles[2], MPI_
         return rc;
     }
     rc = fn(g[0], g[1], &made);
-    return finish(call, rc, made, newgroup);
+    return finish(call, rc, g[0], made, newgroup);
 }
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
@@ -195,15 +205,16 @@ static int check_ranks(const char *call, const struct fm_group *g, int n, const 
     int rc = MPI_SUCCESS;
 
     if (!seen) {
-        return fm_raise(NULL, call, MPI_ERR_NO_MEM, "no memory to check %d ranks", n);
+        return fm_raise(owner(g), call, MPI_ERR_NO_MEM, "no memory to check %d ranks", n);
     }
     for (int i = 0; i < n && rc == MPI_SUCCESS; i++) {
         if (ranks[i] < 0 || ranks[i] >= g->size) {
-            rc = fm_raise(NULL, call, MPI_ERR_RANK, "ranks[%d] is %d but the group has ranks 0..%d",
-                          i, ranks[i], g->size - 1);
+            rc =
+                fm_raise(owner(g), call, MPI_ERR_RANK,
+                         "ranks[%d] is %d but the group has ranks 0..%d", i, ranks[i], g->size - 1);
         } else if (seen[ranks[i]]++) {
-            rc = fm_raise(NULL, call, MPI_ERR_RANK, "ranks[%d] is %d, which was named before", i,
-                          ranks[i]);
+            rc = fm_raise(owner(g), call, MPI_ERR_RANK, "ranks[%d] is %d, which was named before",
+                          i, ranks[i]);
         }
     }
     free(seen);
@@ -223,17 +234,18 @@ static int pick(const char *call, pick_fn fn, struct fm_group *g, int n, const i
         return rc;
     }
     rc = fn(g, n, ranks, &made);
-    return finish(call, rc, made, newgroup);
+    return finish(call, rc, g, made, newgroup);
 }
 
-static int check_list(const char *call, int n, const void *ranks, const void *newgroup)
+static int check_list(const char *call, const struct fm_group *g, int n, const void *ranks,
+                      const void *newgroup)
 {
     if (n < 0 || (n > 0 && !ranks)) {
-        return fm_raise(NULL, call, MPI_ERR_ARG,
+        return fm_raise(owner(g), call, MPI_ERR_ARG,
                         n < 0 ? "n is %d, it must not be negative" : "ranks is NULL but n is %d",
                         n);
     }
-    return fm_find_out(NULL, call, "newgroup", newgroup);
+    return fm_find_out(owner(g), call, "newgroup", newgroup);
 }
 
 static int by_list(const char *call, pick_fn fn, MPI_Group group, int n, const int *ranks,
@@ -242,7 +254,7 @@ static int by_list(const char *call, pick_fn fn, MPI_Group group, int n, const i
     struct fm_group *g;
     int rc = fm_find_group(call, group, "group", &g);
 
-    rc = rc == MPI_SUCCESS ? check_list(call, n, ranks, newgroup) : rc;
+    rc = rc == MPI_SUCCESS ? check_list(call, g, n, ranks, newgroup) : rc;
     return rc == MPI_SUCCESS ? pick(call, fn, g, n, ranks, newgroup) : rc;
 }
 
@@ -301,17 +313,17 @@ static int by_ranges(const char *call, pick_fn fn, MPI_Group group, int n, int r
     int rc = fm_find_group(call, group, "group", &g);
     int *ranks, n_ranks;
 
-    rc = rc == MPI_SUCCESS ? check_list(call, n, ranges, newgroup) : rc;
+    rc = rc == MPI_SUCCESS ? check_list(call, g, n, ranges, newgroup) : rc;
     if (rc != MPI_SUCCESS) {
         return rc;
     }
     ranks = malloc(((size_t)g->size + 1) * sizeof(int));
     if (!ranks) {
-        return fm_raise(NULL, call, MPI_ERR_NO_MEM, "no memory for %d ranks", g->size);
+        return fm_raise(owner(g), call, MPI_ERR_NO_MEM, "no memory for %d ranks", g->size);
     }
     n_ranks = unroll(g, n, ranges, ranks);
     rc = n_ranks < 0
-             ? fm_raise(NULL, call, -n_ranks,
+             ? fm_raise(owner(g), call, -n_ranks,
                         "a range has stride 0 or leaves the ranks 0..%d of the group", g->size - 1)
              : pick(call, fn, g, n_ranks, ranks, newgroup);
     free(ranks);

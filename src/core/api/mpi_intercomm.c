@@ -51,14 +51,11 @@ static int create(const char *call, struct fm_agree *who, MPI_Comm peer_comm,
         who->peer = local; /* there is another side; who it is, the leader knows */
     }
     rc = fm_intercomm_create(who, &made);
+    *newintercomm = rc == 0 ? fm_handle_of(made) : MPI_COMM_NULL;
     if (rc == -FM_E_INVAL) {
         return fm_raise(local, call, MPI_ERR_GROUP, "%s", fm_why());
     }
-    if (rc != 0) {
-        return fm_raise_status(local, call, rc);
-    }
-    *newintercomm = fm_handle_of(made);
-    return MPI_SUCCESS;
+    return rc != 0 ? fm_raise_status(local, call, rc) : MPI_SUCCESS;
 }
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
@@ -86,11 +83,8 @@ static int merge(const char *call, struct fm_comm *inter, int high, MPI_Comm *ne
                         "intercomm is an intracommunicator: there is nothing to merge");
     }
     rc = fm_intercomm_merge(inter, high != 0, &made);
-    if (rc != 0) {
-        return fm_raise_status(inter, call, rc);
-    }
-    *newintracomm = fm_handle_of(made);
-    return MPI_SUCCESS;
+    *newintracomm = rc == 0 ? fm_handle_of(made) : MPI_COMM_NULL;
+    return rc != 0 ? fm_raise_status(inter, call, rc) : MPI_SUCCESS;
 }
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)

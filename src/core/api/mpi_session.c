@@ -235,18 +235,15 @@ static int create_comm(const char *call, struct fm_group *group, const char *str
     int rc;
 
     if (group->rank == MPI_UNDEFINED) {
-        return fm_raise(NULL, call, MPI_ERR_GROUP,
+        return fm_raise(fm_session_get(group->session), call, MPI_ERR_GROUP,
                         "the calling process is not in the group: all members call, and no other");
     }
     rc = fm_session_make_comm(group, stringtag, &made);
     if (!rc) {
         rc = fm_errhandler_set(made, eh);
     }
-    if (rc) {
-        return fm_raise_status(NULL, call, rc);
-    }
-    *newcomm = fm_handle_of(made);
-    return MPI_SUCCESS;
+    *newcomm = rc == 0 ? fm_handle_of(made) : MPI_COMM_NULL;
+    return rc != 0 ? fm_raise_status(fm_session_get(group->session), call, rc) : MPI_SUCCESS;
 }
 
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
@@ -254,18 +251,22 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
 {
     struct fm_errhandler *eh = fm_errhandler_get(errhandler);
     struct fm_info *i;
+    struct fm_session *owner = NULL; /* its handler has the errors (7.4.2) */
     struct fm_group *g;
     int rc;
 
     FM_ENTER();
     rc = fm_find_group(FM_CALL, group, "group", &g);
-    rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "newcomm", newcomm) : rc;
-    rc = rc == MPI_SUCCESS ? fm_find_info(NULL, FM_CALL, info, true, &i) : rc;
+    if (rc == MPI_SUCCESS) {
+        owner = fm_session_get(g->session);
+    }
+    rc = rc == MPI_SUCCESS ? fm_find_out(owner, FM_CALL, "newcomm", newcomm) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_info(owner, FM_CALL, info, true, &i) : rc;
     if (rc == MPI_SUCCESS && (!eh || (eh->type == FM_ERRHANDLER_USER && eh->of != FM_KIND_COMM))) {
-        rc = fm_raise(NULL, FM_CALL, MPI_ERR_ERRHANDLER,
+        rc = fm_raise(owner, FM_CALL, MPI_ERR_ERRHANDLER,
                       "errhandler is no error handler for a communicator");
     } else if (rc == MPI_SUCCESS && (!stringtag || strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)) {
-        rc = fm_raise(NULL, FM_CALL, MPI_ERR_ARG,
+        rc = fm_raise(owner, FM_CALL, MPI_ERR_ARG,
                       "stringtag is NULL or longer than MPI_MAX_STRINGTAG_LEN - 1 (%d)",
                       MPI_MAX_STRINGTAG_LEN - 1);
     } else if (rc == MPI_SUCCESS && g->size == 0) {

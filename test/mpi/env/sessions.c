@@ -102,6 +102,39 @@ static void use_one_session(int round)
     CHECK(s == MPI_SESSION_NULL);
 }
 
+static int n_errors;
+static MPI_Session last_session;
+
+static void on_error(MPI_Session *session, int *code, ...)
+{
+    last_session = *session;
+    n_errors += *code == MPI_ERR_RANK;
+}
+
+/* Errors with a group go to the handler of the session that it comes from (9.3). */
+static void errors_of_groups(void)
+{
+    MPI_Errhandler eh;
+    MPI_Session s, other;
+    MPI_Group group, part;
+    int rank = -5;
+
+    OK(MPI_Session_create_errhandler(on_error, &eh));
+    OK(MPI_Session_init(MPI_INFO_NULL, eh, &s));
+    OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ABORT, &other));
+    OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &group));
+    FAILS(MPI_ERR_RANK, MPI_Group_incl(group, 1, &rank, &part));
+    CHECK(n_errors == 1 && last_session == s);
+    OK(MPI_Group_incl(group, 1, &(int){0}, &part));
+    FAILS(MPI_ERR_RANK, MPI_Group_excl(part, 1, &rank, &part));
+    CHECK_EQ(n_errors, 2);
+    OK(MPI_Group_free(&part));
+    OK(MPI_Group_free(&group));
+    OK(MPI_Errhandler_free(&eh));
+    OK(MPI_Session_finalize(&other));
+    OK(MPI_Session_finalize(&s));
+}
+
 static void ask_for_threads(void)
 {
     MPI_Session s;
@@ -130,6 +163,7 @@ int main(void)
 
     use_one_session(1);
     use_one_session(2); /* the one before has gone */
+    errors_of_groups();
     ask_for_threads();
     OK(MPI_Initialized(&flag));
     CHECK_EQ(flag, 0); /* sessions do not count (11.4.1) */

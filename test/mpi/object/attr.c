@@ -98,6 +98,33 @@ static void own(void)
     OK(MPI_Comm_free_keyval(&dup_key));
 }
 
+static int no_copy(MPI_Comm comm, int keyval, void *extra, void *value, void *out, int *flag)
+{
+    return MPI_ERR_OTHER;
+}
+
+/* Nothing was made, and the handle says so. The next one is made as ever. */
+static void not_copied(void)
+{
+    MPI_Comm comm, copy = MPI_COMM_WORLD;
+    int keyval;
+
+    OK(MPI_Comm_create_keyval(no_copy, MPI_COMM_NULL_DELETE_FN, &keyval, NULL));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_set_attr(comm, keyval, &keyval));
+    FAILS(MPI_Comm_dup(comm, &copy), MPI_ERR_OTHER);
+    CHECK(copy == MPI_COMM_NULL);
+    copy = MPI_COMM_WORLD;
+    FAILS(MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &copy), MPI_ERR_OTHER);
+    CHECK(copy == MPI_COMM_NULL);
+    OK(MPI_Comm_delete_attr(comm, keyval));
+    OK(MPI_Comm_dup(comm, &copy));
+    OK(MPI_Barrier(copy));
+    OK(MPI_Comm_free(&copy));
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Comm_free_keyval(&keyval));
+}
+
 int main(int argc, char **argv)
 {
     static int ends;
@@ -108,6 +135,7 @@ int main(int argc, char **argv)
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     predefined();
     own();
+    not_copied();
     OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &keyval, NULL));
     OK(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, &ends));
     OK(MPI_Comm_free_keyval(&keyval));
