@@ -101,6 +101,7 @@ struct fm_sleep {
     _Atomic uint32_t *word; /* or a futex: sleep while *word == seen; NULL: none. Only where it is
                                the sole transport: nobody can sleep on both kinds */
     uint32_t seen;
+    uint32_t max_us; /* arm and look again after that; 0: whatever comes wakes the sleeper */
 };
 
 struct fm_transport_ops {
@@ -148,7 +149,7 @@ struct fm_transport_ops {
     int (*poll)(struct fm_transport *tp);
 
     /* Before sleeping: 0 and *out_sleep filled, when nothing is pending and whatever comes later
-       will wake the sleeper; FM_AGAIN when poll() has work. */
+       will wake the sleeper, or is found when max_us have passed; FM_AGAIN when poll() has work. */
     int (*arm)(struct fm_transport *tp, struct fm_sleep *out_sleep);
 };
 

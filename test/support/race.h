@@ -56,11 +56,11 @@ static inline void race_delay(uint64_t *state)
 /*
  * Asleep while *word == seen, which whoever wakes us changes before he calls futex(2). The first
  * while is spent in a loop: real sleeps and wake-ups take so long that there were few of them.
- * False: not woken within 10 s.
+ * False: not woken within so many microseconds.
  */
-static inline bool race_sleep(_Atomic uint32_t *word, uint32_t seen)
+static inline bool race_sleep(_Atomic uint32_t *word, uint32_t seen, uint64_t us)
 {
-    struct timespec limit = {.tv_sec = 10};
+    struct timespec limit = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
 
     for (int n = 0; n < 200; n++) {
         if (atomic_load_explicit(word, memory_order_acquire) != seen) {

@@ -210,12 +210,13 @@ struct sleep_set {
     struct pollfd fds[FM_MAX_TRANSPORTS + 1]; /* one for other threads */
     int n_fds;
     struct fm_sleep on; /* .word NULL: none */
+    uint64_t max_us;
 };
 
 /* 0, FM_AGAIN when there is something to do, or a failure. */
 static int arm_all(struct fm_channel *ch, struct sleep_set *set)
 {
-    *set = (struct sleep_set){0};
+    *set = (struct sleep_set){.max_us = ch->progress->words->sleep_us};
     for (int k = 0; k < ch->n_transports; k++) {
         struct fm_transport *tp = ch->transports[k];
         struct fm_sleep s = {.fd = -1};
@@ -230,6 +231,9 @@ static int arm_all(struct fm_channel *ch, struct sleep_set *set)
         if (s.word) {
             set->on = s;
         }
+        if (s.max_us && s.max_us < set->max_us) {
+            set->max_us = s.max_us;
+        }
     }
     return 0;
 }
@@ -238,14 +242,14 @@ static int arm_all(struct fm_channel *ch, struct sleep_set *set)
 #define BLIND_US 1000
 
 /* `me` is NULL where there is one thread. */
-static void sleep_now(struct sleep_set *set, struct fm_sleeper *me, uint64_t max_us)
+static void sleep_now(struct sleep_set *set, struct fm_sleeper *me)
 {
     bool is_by_word = !me && set->on.word;
     bool is_blind = !is_by_word && (set->n_fds == 0 || (me && me->fd < 0));
-    uint64_t us = is_blind && max_us > BLIND_US ? BLIND_US : max_us;
+    uint64_t us = is_blind && set->max_us > BLIND_US ? BLIND_US : set->max_us;
     struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
 
-    if (me && set->n_fds == 0 && fm_sleeper_wait(me, &set->on, max_us)) {
+    if (me && set->n_fds == 0 && fm_sleeper_wait(me, &set->on, set->max_us)) {
         return;
     }
     if (is_by_word) {
@@ -320,7 +324,7 @@ static int sleep_armed(struct fm_channel *ch, struct sleep_set *set, struct unti
         }
     }
     t0 = note_asleep(ch);
-    sleep_now(set, is_shared ? &me : NULL, ch->progress->words->sleep_us);
+    sleep_now(set, is_shared ? &me : NULL);
     ns = note_awake(ch, t0);
     if (is_shared) {
         fm_sleeper_end(&me);

@@ -17,19 +17,7 @@
  * word on, which keeps the order. When all boxes are taken, further pairs stay with the ring. So a
  * process polls at most one ring and `n_boxes` boxes, and its own settings bound its memory.
  *
- * Sleeping. The owner announces that it is about to sleep in header.bell, orders that before its
- * last look at ring and boxes, and sleeps on the word. A sender looks at the bell after it has
- * published, and rings when it was announced. Each side writes its own word and then reads the
- * other's: at least one of them must see the other's write, so both need a full barrier between
- * the two. Two ways (fm_shm_transport.fences, told in the header):
- * - the owner calls membarrier(2), which makes every running process of the job pass a barrier: a
- *   sender whose look at the bell came before that point has its message visible to the owner's
- *   last look; one that looks after it sees the announcement. The sender needs no barrier at all,
- *   only the compiler must keep the order. For jobs with a processor for each process.
- * - both use a fence. For jobs with more processes than processors, which sleep often, and where
- *   membarrier is missing.
- * Where another transport is open beside this one the owner sleeps in poll(2) on both, here on a
- * pipe (shm_door.c); the bell then says FM_SHM_DOOR, and is rung by a byte.
+ * Before it sleeps the owner sets header.bell, and senders ring it: shm_msg.c.
  */
 #pragma once
 
@@ -42,10 +30,14 @@
 #include <sys/types.h>
 
 #define FM_SHM_MAGIC   UINT64_C(0x31474d534853464d)
-#define FM_SHM_VERSION 4
+#define FM_SHM_VERSION 5
 #define FM_SHM_COPIES  8   /* transfers that a process may have in progress at one time */
 #define FM_SHM_PIECES  128 /* of one transfer, at most */
 #define FM_SHM_BOXES   256 /* most fast boxes of a process */
+
+/* See shm_msg.c. */
+#define FM_SHM_SETTLE_NS 1000
+#define FM_SHM_SHORT_US  1000
 
 /* Words of the room; rows in shm_open.c. */
 struct fm_shm_words {
@@ -182,9 +174,9 @@ struct fm_shm_transport {
     struct fm_shm_header *header; /* of the own segment */
     struct fm_shm_ring *ring;
     uint64_t ring_head, ring_len;
-    unsigned n_rx, hot; /* boxes in use, and the one that had the last message */
-    bool fences;        /* see above */
-    bool is_registered; /* membarrier of others reaches this process */
+    unsigned n_rx, hot;    /* boxes in use, and the one that had the last message */
+    bool fences;           /* senders do; see shm_msg.c */
+    uint64_t announced_ns; /* when the bell was set last */
     unsigned n_jobs, n_helps;
     uint32_t generation; /* of the last transfer */
     size_t chunk;        /* bytes that one system call of a shared transfer copies */

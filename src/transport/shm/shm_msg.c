@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,6 +29,26 @@ static inline struct fm_shm_transport *transport_of(const struct fm_shm_ep *ep)
 
 /* ---- The bell ------------------------------------------------------------------------------- */
 
+/*
+ * Sleeping. The owner announces that it is about to sleep in header.bell, orders that before its
+ * last look at ring and boxes, and sleeps on the word. A sender looks at the bell after it has
+ * published, and rings when it was announced. Each side writes its own word and then reads the
+ * other's: at least one of them must see the other's write. Two ways (fm_shm_transport.fences, told
+ * in the header):
+ * - both have a fence between the two. For jobs with more processes than processors, which sleep
+ *   often.
+ * - only the owner has one, so senders see the announcement from then on. One that looked before
+ *   that has published, but its store may still be on its way out of its processor. A store is a
+ *   matter of nanoseconds and no processor keeps one for long (C11 7.17.3p16), so the owner gives
+ *   it time to settle: it looks for another FM_SHM_SETTLE_NS, and its first sleep on an
+ *   announcement is a short one, FM_SHM_SHORT_US, after which it looks again. A sender pays
+ *   nothing; only the compiler must keep the order. For jobs with a processor for each process.
+ *   (membarrier(2) would do what the time does, but Linux forgets processors on which a process
+ *   ran before it registered: bench/micro/membarrier.c shows it.)
+ * Where another transport is open beside this one the owner sleeps in poll(2) on both, here on a
+ * pipe (shm_door.c); the bell then says FM_SHM_DOOR, and is rung by a byte.
+ */
+
 FM_COLD static void wake(struct fm_shm_ep *ep)
 {
     _Atomic uint32_t *bell = &ep->header->bell;
@@ -48,13 +67,13 @@ FM_COLD static void wake(struct fm_shm_ep *ep)
     FM_STAT(transport_of(ep)->words->n_wakes++);
 }
 
-/* After a message was published. See "Sleeping" in shm.h. */
+/* After a message was published. */
 FM_INLINE void ring_bell(struct fm_shm_ep *ep)
 {
     if (FM_UNLIKELY(ep->must_fence)) {
         fm_sync_fence(); /* with the fence in announce() */
     } else {
-        atomic_signal_fence(memory_order_seq_cst); /* with membarrier(2) in announce() */
+        atomic_signal_fence(memory_order_seq_cst); /* the owner waits: settle() */
     }
     if (FM_UNLIKELY(atomic_load_explicit(&ep->header->bell, memory_order_relaxed))) {
         wake(ep);
@@ -73,11 +92,13 @@ static void announce(struct fm_shm_transport *t)
     if (is_by_door) {
         fm_shm_door_clear(t);
     }
-    atomic_store_explicit(&t->header->bell, is_by_door ? FM_SHM_DOOR : FM_SHM_BELL,
-                          memory_order_relaxed);
-    if (t->fences || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) < 0) {
-        fm_sync_fence(); /* with the fence in ring_bell() */
+    /* Still set: nobody has taken it back, and senders have seen it since then. */
+    if (atomic_load_explicit(&t->header->bell, memory_order_relaxed) == FM_SHM_AWAKE) {
+        atomic_store_explicit(&t->header->bell, is_by_door ? FM_SHM_DOOR : FM_SHM_BELL,
+                              memory_order_relaxed);
+        t->announced_ns = fm_now_ns();
     }
+    fm_sync_fence(); /* with the fence in ring_bell(), or for settle() */
 }
 
 static bool has_work(struct fm_shm_transport *t)
@@ -93,21 +114,39 @@ static bool has_work(struct fm_shm_transport *t)
     return fm_shm_ring_peek(t->ring, t->ring_len, t->ring_head, &span, &kind) != NULL;
 }
 
+/* Does something come, also of senders that had not seen the bell? The age is that of the bell at
+   the last look: taken after it, it would say nothing of what came since. */
+static bool settle(struct fm_shm_transport *t, uint64_t *out_age_ns)
+{
+    do {
+        *out_age_ns = fm_now_ns() - t->announced_ns;
+        if (has_work(t)) {
+            return true;
+        }
+    } while (!t->fences && *out_age_ns < FM_SHM_SETTLE_NS);
+    return false;
+}
+
 int fm_shm_msg_arm(struct fm_transport *tp, struct fm_sleep *out_sleep)
 {
     struct fm_shm_transport *t = (struct fm_shm_transport *)tp;
+    uint64_t age_ns;
+    bool is_short;
 
     if (t->n_jobs || t->n_helps || has_work(t)) {
         return FM_AGAIN;
     }
     announce(t);
-    if (has_work(t)) {
+    if (settle(t, &age_ns)) {
         return FM_AGAIN;
     }
     FM_STAT(t->words->n_sleeps++);
-    *out_sleep = t->door[0] >= 0
-                     ? (struct fm_sleep){.fd = t->door[0]}
-                     : (struct fm_sleep){.fd = -1, .word = &t->header->bell, .seen = FM_SHM_BELL};
+    is_short = !t->fences && age_ns < FM_SHM_SHORT_US * UINT64_C(1000);
+    *out_sleep = (struct fm_sleep){.fd = t->door[0], .max_us = is_short ? FM_SHM_SHORT_US : 0};
+    if (out_sleep->fd < 0) {
+        out_sleep->word = &t->header->bell;
+        out_sleep->seen = FM_SHM_BELL;
+    }
     return 0;
 }
 

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/membarrier.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +26,13 @@
 
 #define AT(member) offsetof(struct fm_shm_words, member)
 
-enum { WAKE_AUTO, WAKE_FENCE, WAKE_MEMBARRIER };
+enum { WAKE_AUTO, WAKE_FENCE, WAKE_SETTLE };
 
 static const bool never = false;
 static const bool *const never_enough = &never;
 
 static const struct fathom_enum_item wake_items[] = {
-    {WAKE_AUTO, "auto"}, {WAKE_FENCE, "fence"}, {WAKE_MEMBARRIER, "membarrier"}};
+    {WAKE_AUTO, "auto"}, {WAKE_FENCE, "fence"}, {WAKE_SETTLE, "settle"}};
 static const struct fathom_enum wake_enum = {"shm_wake", wake_items, FM_ARRAY_LEN(wake_items)};
 
 #define CVAR(name_, word_, def_, min_, max_, unit_, scope_, desc_)                                 \
@@ -91,10 +90,11 @@ static const struct fathom_cvar cvars[] = {
      .at = AT(wake),
      .def = WAKE_AUTO,
      .min = WAKE_AUTO,
-     .max = WAKE_MEMBARRIER,
+     .max = WAKE_SETTLE,
      .fixed_after_init = true,
      .desc = "Who pays for sleeping without lost wake-ups: each message (fence) or the one who "
-             "goes to sleep (membarrier); auto takes fence with more processes than processors."},
+             "goes to sleep, by sleeping shortly first (settle); auto takes fence with more "
+             "processes than processors."},
 };
 
 #define PVAR(name_, word_, class_, unit_, desc_)                                                   \
@@ -339,15 +339,13 @@ static int make_segment(struct fm_shm_transport *t, int n_local)
     return 0;
 }
 
-/* How sleepers and senders agree; see "Sleeping" in shm.h. */
+/* How sleepers and senders agree; see shm_msg.c. */
 static void choose_barrier(struct fm_shm_transport *t, int n_local)
 {
     long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     t->is_crowded = n_local > n_cpus;
-    t->is_registered = t->words->wake != WAKE_FENCE &&
-                       syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
-    t->fences = !t->is_registered || (t->words->wake == WAKE_AUTO && t->is_crowded);
+    t->fences = t->words->wake == WAKE_AUTO ? t->is_crowded : t->words->wake == WAKE_FENCE;
 }
 
 /* ---- Peers ---------------------------------------------------------------------------------- */
@@ -483,7 +481,7 @@ static int shm_connect(struct fm_transport *tp, int peer, const void *addr, size
     ep->box_after = (uint32_t)t->words->box_after;
     ep->cells_len = smaller(t->words->lane_min, tp->max_send);
     ep->ep.pushes = ep->geometry.lane_len && ep->geometry.n_boxes;
-    ep->must_fence = ep->geometry.fences || !t->is_registered;
+    ep->must_fence = ep->geometry.fences;
     ep->ep.no_rma = !fm_shm_copy_probe(ep);
     ep->can_help = !ep->ep.no_rma;
     ep->next = t->eps;

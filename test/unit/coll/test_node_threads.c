@@ -52,7 +52,7 @@ static void sleep_once(const struct fm_node_view *v, uint32_t n, uint32_t rank)
     fm_node_doze(v, rank, true);
     if (!fm_node_is_done(v, n)) {
         atomic_fetch_add_explicit(&job.n_asleep, 1, memory_order_relaxed);
-        while (!race_sleep(&job.bell[rank], 0)) {
+        while (!race_sleep(&job.bell[rank], 0, 10000000)) {
         }
         atomic_exchange_explicit(&job.bell[rank], 0, memory_order_acq_rel);
     }

@@ -201,10 +201,11 @@ int side_rma(struct side *s, int peer, enum fm_rma_op op, void *local, uint64_t 
 /* False: nobody has woken us in time. */
 static bool sleep_on(const struct fm_sleep *sleep)
 {
-    struct timespec limit = {.tv_sec = 10};
+    uint64_t us = sleep->max_us ? sleep->max_us : 10000000;
+    struct timespec limit = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
     struct pollfd p = {.fd = sleep->fd, .events = POLLIN};
 
-    return sleep->word ? race_sleep(sleep->word, sleep->seen) : ppoll(&p, 1, &limit, NULL) != 0;
+    return sleep->word ? race_sleep(sleep->word, sleep->seen, us) : ppoll(&p, 1, &limit, NULL) != 0;
 }
 
 void side_sleep(struct side *s)
@@ -212,8 +213,12 @@ void side_sleep(struct side *s)
     struct fm_sleep sleep;
 
     s->n_arms++;
-    /* Not woken although something has come. A peer that had no processor meanwhile is no loss. */
-    if (s->tp->ops->arm(s->tp, &sleep) == 0 && !sleep_on(&sleep) && fm_transport_poll(s->tp) > 0) {
-        s->n_lost++;
+    if (s->tp->ops->arm(s->tp, &sleep) != 0 || sleep_on(&sleep)) {
+        return;
+    }
+    /* Not woken although something has come. A peer that had no processor meanwhile is no loss, and
+       a short sleep is there to find it. */
+    if (fm_transport_poll(s->tp) > 0) {
+        *(sleep.max_us ? &s->n_late : &s->n_lost) += 1;
     }
 }

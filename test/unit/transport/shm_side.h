@@ -22,7 +22,8 @@ struct side {
     uint64_t seen[SIDE_MAX]; /* messages that came, per peer */
     uint64_t n_wrong;        /* messages that were not what had to come next */
     uint64_t random;
-    uint64_t n_arms, n_lost; /* calls of side_sleep(); of them, not woken in time */
+    /* Calls of side_sleep(); of them, not woken in time; in a short sleep, which ends by itself. */
+    uint64_t n_arms, n_lost, n_late;
     int failed_peer;
     bool is_done; /* of the transfer in progress */
     int status;

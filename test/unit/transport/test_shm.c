@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "support/suite.h"
+#include "util/sync.h"
 
 #define N 3
 
@@ -421,6 +422,30 @@ END_TEST
 
 /* ---- Sleeping ------------------------------------------------------------------------------- */
 
+/* Senders without a fence: only an announcement that is old enough lets us sleep without end. */
+START_TEST(the_first_sleep_is_short)
+{
+    struct fm_sleep sleep;
+    uint64_t t0;
+
+    for (int k = 0; k < N; k++) {
+        side[k].words.wake = (uint64_t)_i;
+    }
+    connect_all();
+    for (int round = 0; round < 3; round++) {
+        t0 = fm_now_ns();
+        do {
+            ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), 0);
+        } while (sleep.max_us);
+        if (_i == 2) {
+            ck_assert_uint_ge(fm_now_ns() - t0, 1000000);
+        }
+        ck_assert_int_eq(side_send(&side[1], 0, 20), 0); /* takes the announcement back */
+        ck_assert_int_eq(drain(0), 1);
+    }
+}
+END_TEST
+
 START_TEST(the_bell_is_rung_once)
 {
     struct fm_sleep sleep;
@@ -495,6 +520,7 @@ int main(void)
     tcase_add_loop_test(tc, memory_that_is_not_there_is_an_error, 0, 2);
     tcase_add_test(tc, copying_can_be_switched_off);
     tcase_add_loop_test(tc, the_bell_is_rung_once, 0, 3);
+    tcase_add_loop_test(tc, the_first_sleep_is_short, 0, 3);
     tcase_add_test(tc, nothing_is_left);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
