@@ -42,11 +42,20 @@ struct list {
     bool is_json;
     struct json_object *json;
     int n_shown;
+    const char *heading; /* not printed yet: above the first of its kind that fits */
 };
 
 static bool fits(const struct list *l, const char *name)
 {
     return !l->pattern || strstr(name, l->pattern) || fnmatch(l->pattern, name, FNM_CASEFOLD) == 0;
+}
+
+static void print_heading(struct list *l)
+{
+    if (l->heading) {
+        printf(l->n_shown > 0 ? "\n%s\n" : "%s\n", l->heading);
+    }
+    l->heading = NULL;
 }
 
 static const char *class_name(int klass)
@@ -237,12 +246,13 @@ static void show(struct list *l, struct variable *v, uint32_t kind)
     if (!fm_view_find(&l->views.items[0], kind, v->name, (uint32_t)v->klass, &v->row)) {
         memset(&v->row, 0, sizeof(v->row));
     }
-    l->n_shown++;
     if (l->is_json) {
         add_json(l, v);
     } else {
+        print_heading(l);
         print_variable(l, v);
     }
+    l->n_shown++;
 }
 
 static void show_cvars(struct list *l)
@@ -349,28 +359,23 @@ static void show_events(struct list *l)
         if (!describe_event(i, &e) || !fits(l, e.name)) {
             continue;
         }
-        l->n_shown++;
         if (l->is_json) {
             add_event(l, &e);
         } else {
+            print_heading(l);
             print_event(&e);
         }
+        l->n_shown++;
     }
 }
 
 static void show_all(struct list *l)
 {
-    if (!l->is_json) {
-        printf("Control variables (set with FATHOM_NAME, mpiexec --set name=value, or a file)\n");
-    }
+    l->heading = "Control variables (set with FATHOM_NAME, mpiexec --set name=value, or a file)";
     show_cvars(l);
-    if (!l->is_json) {
-        printf("\nPerformance variables\n");
-    }
+    l->heading = "Performance variables";
     show_pvars(l);
-    if (!l->is_json) {
-        printf("\nEvents\n");
-    }
+    l->heading = "Events";
     show_events(l);
     if (l->is_json) {
         printf("%s\n", json_object_to_json_string_ext(l->json, JSON_C_TO_STRING_PRETTY));

@@ -153,12 +153,14 @@ int fm_cmd_top(int argc, char **argv)
     int opt, rc;
 
     while ((opt = getopt(argc, argv, "+d:n:")) != -1) {
+        char *end = "";
+
         if (opt == 'd') {
-            delay_s = atof(optarg);
+            delay_s = strtod(optarg, &end);
         } else if (opt == 'n') {
-            n_rounds = atol(optarg);
+            n_rounds = strtol(optarg, &end, 10);
         }
-        if (opt == '?' || !(delay_s >= 0.01 && delay_s <= 3600) || n_rounds < 0) {
+        if (opt == '?' || *end || !(delay_s >= 0.01 && delay_s <= 3600) || n_rounds < 0) {
             return fm_cmd_usage("top");
         }
     }

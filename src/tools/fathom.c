@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fathom: what MPI developers and operators ask a library and a running job. */
+#include <errno.h>
 #include <fathom/abi.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,11 +78,16 @@ static int cmd_info(int argc, char **argv)
     return 0;
 }
 
-int main(int argc, char **argv)
+static bool wants_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static int run(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
 
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    if (wants_help(name) || strcmp(name, "help") == 0) {
         print_usage(stdout);
         return 0;
     }
@@ -89,8 +96,14 @@ int main(int argc, char **argv)
         return 0;
     }
     for (int i = 0; i < N_COMMANDS; i++) {
-        if (strcmp(commands[i].name, name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
+        const struct command *c = &commands[i];
+
+        if (strcmp(c->name, name) == 0 && argc > 2 && wants_help(argv[2])) {
+            printf("usage: fathom %s %s\n%s\n", name, c->arguments, c->help);
+            return 0;
+        }
+        if (strcmp(c->name, name) == 0) {
+            return c->run(argc - 1, argv + 1);
         }
     }
     if (name[0] != '\0') {
@@ -98,4 +111,18 @@ int main(int argc, char **argv)
     }
     print_usage(stderr);
     return 2;
+}
+
+int main(int argc, char **argv)
+{
+    int rc = run(argc, argv);
+
+    /* A full disk is told, not taken for a success; who closed our output wants none of it. */
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EBADF) {
+        fprintf(stderr, "fathom: cannot write what there is to say: %s\n",
+                errno ? strerror(errno) : "output error");
+        return rc ? rc : 1;
+    }
+    return rc;
 }

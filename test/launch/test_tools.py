@@ -67,6 +67,7 @@ class Outside(Test):
         self.assertIn('does not exist', self.fathom('where', 4194304, status=1))
         self.assertIn('usage', self.fathom('where', 'here', status=2))
         self.assertIn('usage', self.fathom('top', '-d', '0', status=2))
+        self.assertIn('usage', self.fathom('top', '-n', 'two', status=2))
         self.assertIn('no command "wear"', self.fathom('wear', status=2))
         self.assertIn('usage', self.fathom(status=2))
 
@@ -162,8 +163,11 @@ class Alone(Test):
     def test_list(self):
         text = self.fathom('list', 'p2p_eager_limit')
         self.assertRegex(text, r'p2p_eager_limit = [\d,]+ bytes +\(default; local\)\n +Bytes up to')
+        self.assertNotIn('Performance variables', text)
+        self.assertTrue(self.fathom('list', 'progress_polls').startswith('Performance variables\n'))
         job = self.start(harness.FATHOM, 'list', 'nothing_is_called_so')
         self.ends(job, 1)
+        self.assertEqual(job.out, '')
 
     def test_list_shows_sources(self):
         job = self.start(harness.FATHOM, 'list', '--json', 'p2p_eager_limit',
@@ -197,6 +201,20 @@ class Alone(Test):
         self.assertRegex(self.fathom('info'), r'^Fathom \S+, MPI 5\.0')
         self.assertRegex(self.fathom('--version'), r'^fathom \d')
         self.assertIn('usage', self.fathom('--help'))
+
+    def test_help_of_each_command(self):
+        for line in self.fathom('--help').splitlines():
+            if line.startswith('  '):
+                name, what = line.split()[0], line.split('   ')[-1].strip()
+                self.assertRegex(self.fathom(name, '--help'), rf'^usage: fathom {name} ')
+                self.assertIn(what, self.fathom(name, '-h'))
+
+    def test_full_disk(self):
+        for arguments in ('list', 'api', 'info', '--version'):
+            job = self.start('sh', '-c', f'{harness.FATHOM} {arguments} >/dev/full')
+            self.ends(job, 1)
+            self.assertIn('No space left', job.err)
+        self.ends(self.start('sh', '-c', f'{harness.FATHOM} list >&-'), 0)
 
 
 if __name__ == '__main__':
