@@ -371,7 +371,8 @@ static void show_events(struct list *l)
 
 static void show_all(struct list *l)
 {
-    l->heading = "Control variables (set with FATHOM_NAME, mpiexec --set name=value, or a file)";
+    l->heading = "Control variables (set with FATHOM_NAME, mpiexec --set name=value, or "
+                 "name = value in ~/.config/fathom/fathom.conf)";
     show_cvars(l);
     l->heading = "Performance variables";
     show_pvars(l);
