@@ -14,6 +14,7 @@
 #include "launch/strings.h"
 #include "launch/verdict.h"
 #include "util/pagepost.h"
+#include "util/segment.h"
 
 /* What we set for each rank ourselves, and so never pass on. */
 static const char *const ours[] = {
@@ -246,13 +247,14 @@ static int make_page(int rank, int *out_fd)
 
     snprintf(name, sizeof(name), "fathom-page-%d", rank);
     fd = memfd_create(name, MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)FATHOM_PAGE_LEN) != 0) {
+    if (fd < 0 || fm_segment_resize(fd, FATHOM_PAGE_LEN) != 0) {
         int err = errno;
 
         if (fd >= 0) {
             close(fd);
         }
-        return fm_fail(-FM_E_SYSTEM, "the shared page of rank %d: %s", rank, strerror(err));
+        return fm_fail(-FM_E_SYSTEM, "the shared page of rank %d: %s%s", rank, strerror(err),
+                       err == EFBIG ? " (see ulimit -f)" : "");
     }
     *out_fd = fd;
     return 0;

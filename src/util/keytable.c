@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/segment.h"
+
 void fm_keytable_place_print(const struct fm_keytable_place *place, char *out_text, size_t len)
 {
     snprintf(out_text, len, "%d:%d:%d:%d:%" PRIx64, place->launcher, place->table_fd,
@@ -56,8 +58,9 @@ int fm_keytable_create(int n_ranks, struct fm_keytable **out_table, int *out_fd)
     if (fd < 0) {
         return fm_fail(-FM_E_SYSTEM, "memfd_create: %s", strerror(errno));
     }
-    if (ftruncate(fd, (off_t)len) != 0) {
-        fm_fail(-FM_E_NOMEM, "%zu bytes for the table of the job: %s", len, strerror(errno));
+    if (fm_segment_resize(fd, len) != 0) {
+        fm_fail(-FM_E_NOMEM, "%zu bytes for the table of the job: %s%s", len, strerror(errno),
+                errno == EFBIG ? " (see ulimit -f)" : "");
         goto err_fd;
     }
     t = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/status.h"
@@ -35,11 +37,33 @@ static int map(int fd, size_t len, struct fm_segment *out_segment)
     return 0;
 }
 
+int fm_segment_resize(int fd, size_t len)
+{
+    const struct timespec now = {0};
+    sigset_t xfsz, old;
+    int error;
+
+    sigemptyset(&xfsz);
+    sigaddset(&xfsz, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &xfsz, &old);
+    error = ftruncate(fd, (off_t)len) < 0 ? errno : 0;
+    if (error == EFBIG) {
+        (void)sigtimedwait(&xfsz, NULL, &now); /* it was sent to this thread */
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    errno = error;
+    return error ? -1 : 0;
+}
+
 static int reserve(int fd, size_t len, size_t n_reserved)
 {
-    int error = ftruncate(fd, (off_t)len) < 0 ? errno : 0;
+    int error = fm_segment_resize(fd, len) < 0 ? errno : 0;
 
-    error = error ? error : posix_fallocate(fd, 0, (off_t)n_reserved);
+    if (error) {
+        return fm_fail(-FM_E_NOMEM, "no memory file of %zu bytes: %s%s", len, strerror(error),
+                       error == EFBIG ? " (see ulimit -f)" : "");
+    }
+    error = posix_fallocate(fd, 0, (off_t)n_reserved);
     if (error) {
         return fm_fail(-FM_E_NOMEM, "no %zu bytes of shared memory: %s", n_reserved,
                        strerror(error));

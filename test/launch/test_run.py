@@ -230,6 +230,16 @@ class Refused(Test):
                     self.assertIn('nothing was started', job.err)
                     self.assertFalse(os.path.exists(d + '/started'))
 
+    def test_file_size_limit(self):
+        job = self.start('sh', '-c', f'ulimit -f 1; exec {harness.MPIEXEC} -n 2 true')
+        self.ends(job, 1)
+        self.assertRegex(job.err, r'File too large \(see ulimit -f\)\nmpiexec: nothing was started')
+        # Enough for the pages of the ranks, not for what they share.
+        job = self.start('bash', '-c', f'ulimit -f 8000; exec {harness.MPIEXEC} -n 2 '
+                         f'{harness.ACTOR} init barrier finalize', env={'FATHOM_TRANSPORT': 'shm'})
+        self.ends(job, 1)
+        self.assertRegex(job.err, r'MPI_Init failed: .*File too large \(see ulimit -f\)')
+
     def test_help_and_version_depend_on_nothing(self):
         for option, text in (('--help', 'usage: mpiexec'), ('-h', 'usage: mpiexec'),
                              ('--version', 'Fathom'), ('-V', 'Fathom')):

@@ -19,6 +19,7 @@
 #include "transport/shm/shm_open.h"
 #include "util/log.h"
 #include "util/pagepost.h"
+#include "util/segment.h"
 
 /* Written by host_start() alone, which the registry calls once, under its lock. */
 static struct fm_host_words words;
@@ -41,8 +42,12 @@ static void open_page(void)
 
     if (fm_pm_own_page(&fd) != 0) {
         fd = memfd_create("fathom-page", MFD_CLOEXEC);
-        if (fd < 0 || ftruncate(fd, (off_t)FATHOM_PAGE_LEN) != 0) {
+        if (fd < 0) {
             return; /* the registry makes an anonymous one */
+        }
+        if (fm_segment_resize(fd, FATHOM_PAGE_LEN) != 0) {
+            close(fd);
+            return;
         }
         fm_pm_single_page(fd);
     }
