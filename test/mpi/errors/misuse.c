@@ -135,6 +135,18 @@ static void truncated(void)
     MPI_Recv(long_one, 10, MPI_CHAR, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* The handler of a communicator that all are in. */
+static void aborting_comm(void)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ABORT);
+    MPI_Send(&value, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
+    MPI_Send(&value, 2, MPI_INT, size, 0, comm);
+}
+
 /* Its error can not be returned, whatever the handler: there is no call left. */
 static void freed_and_failed(void)
 {
@@ -204,6 +216,7 @@ static const struct {
     {"null_type", null_type, 0},
     {"freed_request", freed_request, 0},
     {"made_up_request", made_up_request, 0},
+    {"aborting_comm", aborting_comm, 0},
     {"freed_and_failed", freed_and_failed, 0},
     {"truncated", truncated, 0},
     {"root_too_high", root_too_high, 0},

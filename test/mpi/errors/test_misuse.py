@@ -22,6 +22,7 @@ EXPECT = {
     "null_type": ["MPI_Send", "MPI_ERR_TYPE", "MPI_DATATYPE_NULL"],
     "freed_request": ["MPI_Wait", "MPI_ERR_REQUEST"],
     "made_up_request": ["MPI_Wait", "MPI_ERR_REQUEST"],
+    "aborting_comm": ["MPI_Send", "MPI_ERR_RANK", "MPI_ERRORS_ABORT"],
     "freed_and_failed": ["MPI_Request_free", "MPI_ERR_TRUNCATE", "100", "10"],
     "truncated": ["MPI_Recv", "MPI_ERR_TRUNCATE", "100", "10"],
     "root_too_high": ["MPI_Bcast", "MPI_ERR_ROOT", "root", "2"],

@@ -254,6 +254,160 @@ static void all_or_none(void)
     FAILS(MPI_Cancel(&r[0]), MPI_ERR_REQUEST);
 }
 
+/* A null request, one that is complete, one not started, one that waits, another complete one. */
+static void mixed(MPI_Request r[5], int in[5])
+{
+    int out = 6;
+
+    r[0] = MPI_REQUEST_NULL;
+    for (int k = 1; k < 5; k++) {
+        OK(k == 2 ? MPI_Recv_init(&in[k], 1, MPI_INT, 0, k, self, &r[k])
+                  : MPI_Irecv(&in[k], 1, MPI_INT, 0, k, self, &r[k]));
+    }
+    OK(MPI_Send(&out, 1, MPI_INT, 0, 4, self));
+    OK(MPI_Send(&out, 1, MPI_INT, 0, 1, self));
+}
+
+static void end_mixed(MPI_Request r[5])
+{
+    int out = 6;
+
+    OK(MPI_Send(&out, 1, MPI_INT, 0, 3, self));
+    OK(MPI_Waitall(5, r, MPI_STATUSES_IGNORE));
+    CHECK(r[1] == MPI_REQUEST_NULL && r[2] != MPI_REQUEST_NULL && r[3] == MPI_REQUEST_NULL);
+    OK(MPI_Request_free(&r[2]));
+}
+
+/* The indices are those of the array; what is idle or waits is not touched. */
+static void some_of_them(void)
+{
+    MPI_Request r[5], waiting;
+    MPI_Status st[5];
+    int in[5], indices[5], n, flag;
+
+    for (int how = 0; how < 3; how++) {
+        mixed(r, in);
+        waiting = r[3];
+        refresh(st, 5);
+        OK(how == 0   ? MPI_Request_get_status_some(5, r, &n, indices, st)
+           : how == 1 ? MPI_Testsome(5, r, &n, indices, st)
+                      : MPI_Waitsome(5, r, &n, indices, st));
+        CHECK_EQ(n, 2);
+        for (int k = 0; k < 2; k++) {
+            CHECK_EQ(indices[k], k ? 4 : 1);
+            CHECK_EQ(st[k].MPI_TAG, indices[k]);
+            CHECK_EQ(in[indices[k]], 6);
+            CHECK((r[indices[k]] == MPI_REQUEST_NULL) == (how > 0));
+        }
+        CHECK(r[3] == waiting && st[2].MPI_TAG == fresh().MPI_TAG);
+        if (how > 0) {
+            OK(MPI_Testsome(5, r, &n, indices, st));
+            CHECK_EQ(n, 0);
+            OK(MPI_Request_get_status_some(5, r, &n, indices, st));
+            CHECK_EQ(n, 0);
+        }
+        OK(MPI_Testall(5, r, &flag, st));
+        CHECK_EQ(flag, 0);
+        OK(MPI_Request_get_status_all(5, r, &flag, st));
+        CHECK_EQ(flag, 0);
+        CHECK(r[3] == waiting);
+        end_mixed(r);
+    }
+}
+
+static void any_of_them(void)
+{
+    MPI_Request r[5], before[5];
+    MPI_Status st;
+    int in[5], index, flag;
+
+    mixed(r, in);
+    memcpy(before, r, sizeof(r));
+    OK(MPI_Testall(5, r, &flag, MPI_STATUSES_IGNORE));
+    CHECK(!flag && memcmp(before, r, sizeof(r)) == 0);
+    OK(MPI_Request_get_status_any(5, r, &index, &flag, &st));
+    CHECK(flag && (index == 1 || index == 4) && st.MPI_TAG == index);
+    CHECK(memcmp(before, r, sizeof(r)) == 0);
+    OK(MPI_Waitany(5, r, &index, &st));
+    CHECK((index == 1 || index == 4) && st.MPI_TAG == index && r[index] == MPI_REQUEST_NULL);
+    CHECK_EQ(r[5 - index] == MPI_REQUEST_NULL, 0);
+    OK(MPI_Testany(5, r, &index, &flag, &st));
+    CHECK(flag && (index == 1 || index == 4) && st.MPI_TAG == index);
+    CHECK(r[1] == MPI_REQUEST_NULL && r[4] == MPI_REQUEST_NULL && r[3] == before[3]);
+    OK(MPI_Testany(5, r, &index, &flag, &st));
+    CHECK(!flag && index == MPI_UNDEFINED);
+    OK(MPI_Request_get_status_any(5, r, &index, &flag, &st));
+    CHECK(!flag && index == MPI_UNDEFINED);
+    end_mixed(r);
+}
+
+static MPI_Comm handled;
+static int n_handled;
+
+static void on_error(MPI_Comm *comm, int *code, ...)
+{
+    n_handled += *comm == handled && (*code == MPI_ERR_TRUNCATE || *code == MPI_ERR_IN_STATUS);
+}
+
+/* Errors of what a request or a message stands for are its communicator's (3.8.3, 9.3), also when
+   that was freed meanwhile by its user. */
+static void whose_errors(void)
+{
+    int out[2] = {1, 2}, in, flag, n, index;
+    MPI_Errhandler eh;
+    MPI_Message message;
+    MPI_Request r, sent;
+
+    OK(MPI_Comm_create_errhandler(on_error, &eh));
+    for (int how = 0; how < 8; how++) {
+        OK(MPI_Comm_dup(self, &handled));
+        OK(MPI_Comm_set_errhandler(handled, eh));
+        n_handled = 0;
+        OK(MPI_Isend(out, 2, MPI_INT, 0, 1, handled, &sent));
+        if (how < 2) {
+            OK(MPI_Mprobe(0, 1, handled, &message, MPI_STATUS_IGNORE));
+        }
+        if (how == 0) {
+            FAILS(MPI_Mrecv(&in, 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+            CHECK(message == MPI_MESSAGE_NULL);
+        } else {
+            MPI_Comm handle = handled;
+
+            OK(how == 1 ? MPI_Imrecv(&in, 1, MPI_INT, &message, &r)
+                        : MPI_Irecv(&in, 1, MPI_INT, 0, 1, handled, &r));
+            OK(MPI_Comm_free(&handle));
+            switch (how) {
+            case 1:
+            case 2:
+                FAILS(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+                break;
+            case 3:
+                FAILS(MPI_Test(&r, &flag, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+                break;
+            case 4:
+                FAILS(MPI_Waitany(1, &r, &index, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+                break;
+            case 5:
+                FAILS(MPI_Testany(1, &r, &index, &flag, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+                break;
+            case 6:
+                FAILS(MPI_Waitall(1, &r, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
+                break;
+            default:
+                FAILS(MPI_Testsome(1, &r, &n, &index, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
+            }
+            CHECK(r == MPI_REQUEST_NULL);
+        }
+        CHECK_EQ(n_handled, 1);
+        CHECK_EQ(in, 1);
+        OK(MPI_Wait(&sent, MPI_STATUS_IGNORE));
+        if (how == 0) {
+            OK(MPI_Comm_free(&handled));
+        }
+    }
+    OK(MPI_Errhandler_free(&eh));
+}
+
 /* Collective and partitioned operations can but be completed (4.2.1, 6.12, 6.13). */
 static void must_complete(void)
 {
@@ -293,6 +447,9 @@ int main(int argc, char **argv)
     errors_are_told();
     from_nobody();
     all_or_none();
+    some_of_them();
+    any_of_them();
+    whose_errors();
     must_complete();
     OK(MPI_Finalize());
     return 0;
