@@ -104,6 +104,21 @@ static void set_limit(MPI_Comm comm, unsigned long long limit)
     OK(MPI_T_cvar_handle_free(&handle));
 }
 
+/* The limit of the whole process; returns what it was. */
+static unsigned long long set_for_all(unsigned long long limit)
+{
+    unsigned long long before;
+    MPI_T_cvar_handle handle;
+    int index, count;
+
+    OK(MPI_T_cvar_get_index("p2p_eager_limit", &index));
+    OK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+    OK(MPI_T_cvar_read(handle, &before));
+    OK(MPI_T_cvar_write(handle, &limit));
+    OK(MPI_T_cvar_handle_free(&handle));
+    return before;
+}
+
 /* How many messages of 100 bytes to the next rank went by rendezvous. */
 static unsigned long long by_rendezvous(MPI_Comm comm, MPI_T_pvar_handle handle)
 {
@@ -123,6 +138,7 @@ static void limits(void)
 {
     MPI_T_pvar_handle handle;
     MPI_Comm comm;
+    unsigned long long as_before;
     int index;
 
     if (size == 1 || MPI_T_cvar_get_index("comm_eager_limit_comm", &index) != MPI_SUCCESS ||
@@ -136,6 +152,12 @@ static void limits(void)
     CHECK_EQ(by_rendezvous(MPI_COMM_WORLD, handle), 0);
     set_limit(comm, 100);
     CHECK_EQ(by_rendezvous(comm, handle), 0);
+    as_before = set_for_all(99); /* the lower of the two holds */
+    CHECK_EQ(by_rendezvous(comm, handle), 5);
+    CHECK_EQ(by_rendezvous(MPI_COMM_WORLD, handle), 5);
+    set_for_all(100);
+    CHECK_EQ(by_rendezvous(MPI_COMM_WORLD, handle), 0);
+    set_for_all(as_before);
     OK(MPI_T_pvar_handle_free(session, &handle));
     OK(MPI_Comm_free(&comm));
 }

@@ -76,6 +76,32 @@ START_TEST(all_lengths_without_rma)
 }
 END_TEST
 
+START_TEST(short_ones_are_not_fetched)
+{
+    enum { MIN = 5000 };
+    struct fm_p2p_words *to;
+
+    net_start(2, NULL);
+    to = net.ch[1]->words;
+    net.ch[0]->words->rma_min = MIN;
+    net.comm[0]->words->eager_limit = 500 + 1;
+    for (int k = 0; k < 2; k++) {
+        size_t len = (size_t)(MIN - 1 + k);
+        struct fm_request *s, *r = net_irecv(1, in_buf[0], len, 0, 1);
+
+        net_fill(out_buf[0], len, (unsigned)k);
+        s = net_isend(0, out_buf[0], len, 1, 1, FM_SEND_STANDARD);
+        ck_assert_int_eq(net_end(r, NULL), MPI_SUCCESS);
+        ck_assert_int_eq(net_end(s, NULL), MPI_SUCCESS);
+        net_check(in_buf[0], len, (unsigned)k);
+        ck_assert_uint_eq(to->n_rma > 0, k == 1);
+        ck_assert_uint_eq(to->n_data_recvd > 0, k == 0);
+        to->n_data_recvd = 0;
+    }
+    net_stop();
+}
+END_TEST
+
 START_TEST(all_lengths_to_self)
 {
     net_start(2, NULL);
@@ -221,6 +247,7 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, all_lengths_with_rma);
     tcase_add_test(tc, all_lengths_without_rma);
+    tcase_add_test(tc, short_ones_are_not_fetched);
     tcase_add_test(tc, all_lengths_to_self);
     tcase_add_test(tc, the_transport_refuses_and_delays);
     tcase_add_test(tc, a_short_send_needs_no_request);
