@@ -190,3 +190,21 @@ static inline int summary(void)
 }
 
 #endif
+
+/* A walk before MPI_Init, one while MPI is up, and one after MPI_Finalize. What main() returns. */
+static inline int walk_around_mpi(int argc, char **argv, void (*walk)(void))
+{
+    int rank = 0;
+
+    is_mild = has_option(argc, argv, "--mild");
+    walk();
+    OK(MPI_Init(&argc, &argv));
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    is_between = 1;
+    world = MPI_COMM_SELF;
+    walk();
+    is_between = 0;
+    OK(MPI_Finalize());
+    walk();
+    return rank == 0 || n_failures ? summary() : 0;
+}

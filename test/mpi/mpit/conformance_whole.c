@@ -725,17 +725,5 @@ static void test_all(void)
 
 int main(int argc, char **argv)
 {
-    int rank = 0;
-
-    is_mild = has_option(argc, argv, "--mild");
-    test_all();
-    OK(MPI_Init(&argc, &argv));
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    is_between = 1;
-    world = MPI_COMM_SELF;
-    test_all();
-    is_between = 0;
-    OK(MPI_Finalize());
-    test_all();
-    return rank == 0 || n_failures ? summary() : 0;
+    return walk_around_mpi(argc, argv, test_all);
 }

@@ -10,6 +10,7 @@
 #include "core/object/comm.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
+#include "support/suite.h"
 
 /* Errors belong to no object, and so to MPI_COMM_SELF: one is made whose handler returns. */
 static struct fm_comm self = {.head = {.kind = FM_KIND_COMM, .refs = 1}};
@@ -145,8 +146,6 @@ int main(void)
 {
     Suite *s = suite_create("mpi_abi");
     TCase *t = tcase_create("mpi_abi");
-    SRunner *r;
-    int n_failed;
 
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, version);
@@ -155,9 +154,5 @@ int main(void)
     tcase_add_test(t, integers);
     tcase_add_test(t, addresses_and_clock);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed != 0;
+    return suite_run(s);
 }

@@ -200,5 +200,5 @@ int main(void)
     tcase_add_test(t, many_at_once_in_any_order);
     tcase_add_test(t, messages_are_as_few_as_promised);
     suite_add_tcase(s, t);
-    return net_run(s);
+    return suite_run(s);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/suite.h"
 #include "util/status.h"
 #include "util/sync.h"
 
@@ -238,8 +239,6 @@ int main(void)
 {
     Suite *s = suite_create("dtype");
     TCase *t = tcase_create("dtype");
-    SRunner *r;
-    int failed;
 
     tcase_set_timeout(t, 30);
     tcase_add_checked_fixture(t, setup, teardown);
@@ -253,9 +252,5 @@ int main(void)
     tcase_add_test(t, tells_operations_on_windows);
     tcase_add_test(t, forgets_what_the_user_left);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/suite.h"
 #include "support/type_model.h"
 #include "util/status.h"
 
@@ -300,17 +301,11 @@ int main(void)
 {
     Suite *s = suite_create("dtype_fuzz");
     TCase *t = tcase_create("dtype_fuzz");
-    SRunner *r;
-    int failed;
 
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, agrees_with_the_model);
     tcase_add_test(t, copies_between_types);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/suite.h"
 #include "util/status.h"
 
 /* The classes of MPI-5.0 6.9.2 by letters: i integer, r real, c complex, l logical, b byte, p pair,
@@ -415,8 +416,6 @@ int main(void)
 {
     Suite *s = suite_create("op");
     TCase *t = tcase_create("op");
-    SRunner *r;
-    int failed;
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, takes_what_the_standard_lists);
@@ -429,9 +428,5 @@ int main(void)
     tcase_add_test(t, calls_the_functions_of_the_user);
     tcase_add_test(t, says_why_it_refuses);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "launch/strings.h"
+#include "support/suite.h"
 
 static struct fm_options o;
 
@@ -220,8 +221,6 @@ int main(void)
 {
     Suite *s = suite_create("options");
     TCase *t = tcase_create("options");
-    SRunner *r;
-    int failed;
 
     tcase_add_checked_fixture(t, NULL, teardown);
     tcase_add_test(t, counts_in_every_dialect);
@@ -235,9 +234,5 @@ int main(void)
     tcase_add_test(t, words_of_a_file);
     tcase_add_test(t, distance_of_words);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

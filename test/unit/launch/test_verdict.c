@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "support/suite.h"
+
 #define EXITED(n) ((n) << 8)
 #define KILLED(n) (n)
 
@@ -51,14 +53,8 @@ int main(void)
 {
     Suite *s = suite_create("verdict");
     TCase *t = tcase_create("verdict");
-    SRunner *r;
-    int failed;
 
     tcase_add_test(t, table);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

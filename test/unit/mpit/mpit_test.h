@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/suite.h"
 #include "unit/mpit/fake_host.h"
 
 #define OK(call)         ck_assert_int_eq((call), MPI_SUCCESS)
@@ -92,17 +93,6 @@ static inline void tool_end(void)
 {
     OK(MPI_T_finalize());
     GIVES(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED);
-}
-
-static inline int run_suite(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    int n_failed;
-
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static inline Suite *suite_of(const char *name, const TTest *const *tests, int n)

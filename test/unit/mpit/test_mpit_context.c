@@ -462,5 +462,5 @@ int main(void)
                             a_signal_handler_may_raise_events,
                             an_event_type_tells_the_default_hints};
 
-    return run_suite(suite_of("mpit_context", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
+    return suite_run(suite_of("mpit_context", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

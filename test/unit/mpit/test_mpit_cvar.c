@@ -199,5 +199,5 @@ int main(void)
         integers_are_written_within_bounds, doubles_enums_and_texts, scopes_are_true,
         bound_ones_override_the_process,    every_index_is_valid,    bad_handles_are_refused};
 
-    return run_suite(suite_of("mpit_cvar", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
+    return suite_run(suite_of("mpit_cvar", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

@@ -539,5 +539,5 @@ int main(void)
         hints_and_bad_arguments,           a_callback_may_end_the_tool,
         callbacks_are_replaced_without_end};
 
-    return run_suite(suite_of("mpit_event", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
+    return suite_run(suite_of("mpit_event", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

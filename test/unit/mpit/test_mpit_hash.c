@@ -108,5 +108,5 @@ int main(void)
 {
     const TTest *tests[] = {chains_stay_short, as_a_list_would};
 
-    return run_suite(suite_of("mpit_hash", tests, 2));
+    return suite_run(suite_of("mpit_hash", tests, 2));
 }

@@ -464,5 +464,5 @@ int main(void)
         more[i] = &bad_tables[i];
     }
     fake_more = more;
-    return run_suite(suite_of("mpit_list", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
+    return suite_run(suite_of("mpit_list", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

@@ -218,7 +218,7 @@ int main(void)
     tcase_add_test(tc, items_by_name_or_number);
     tcase_add_test(tc, misspelt_names_are_reported);
     suite_add_tcase(suite, tc);
-    rc = run_suite(suite);
+    rc = suite_run(suite);
     if (is_made) {
         snprintf(command, sizeof(command), "rm -rf ./%s", dir);
         rc |= system(command) != 0;

@@ -575,5 +575,5 @@ int main(void)
                             started_handles_are_counted,
                             many_handles_come_and_go};
 
-    return run_suite(suite_of("mpit_pvar", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
+    return suite_run(suite_of("mpit_pvar", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

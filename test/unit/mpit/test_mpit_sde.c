@@ -79,16 +79,10 @@ int main(int argc, char **argv)
 {
     Suite *suite = suite_create("mpit_sde");
     TCase *tc = tcase_create("case");
-    SRunner *runner;
-    int n_failed;
 
     how = argc > 2 ? argv[1] : "";
     library = argc > 2 ? argv[2] : "";
     tcase_add_test(tc, one_case);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -286,5 +286,5 @@ int main(void)
 {
     const TTest *tests[] = {eight_tools_at_once, a_signal_handler_reads, a_signal_handler_changes};
 
-    return run_suite(suite_of("mpit_threads", tests, 3));
+    return suite_run(suite_of("mpit_threads", tests, 3));
 }

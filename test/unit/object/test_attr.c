@@ -4,6 +4,7 @@
 
 #include <check.h>
 
+#include "support/suite.h"
 #include "util/status.h"
 
 static struct fm_object object = {.kind = FM_KIND_COMM, .refs = 1};
@@ -146,8 +147,6 @@ int main(void)
 {
     Suite *s = suite_create("attr");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
-    int n_failed;
 
     tcase_add_checked_fixture(t, setup, NULL);
     tcase_add_test(t, values_are_kept_by_keyval);
@@ -155,8 +154,5 @@ int main(void)
     tcase_add_test(t, a_freed_keyval_serves_what_is_set);
     tcase_add_test(t, foreign_keyvals_are_refused);
     suite_add_tcase(s, t);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed != 0;
+    return suite_run(s);
 }

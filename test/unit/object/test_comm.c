@@ -7,6 +7,7 @@
 
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
+#include "support/suite.h"
 #include "util/status.h"
 
 static int n_made, n_going, n_gone, n_raised, last_code;
@@ -117,15 +118,10 @@ int main(void)
 {
     Suite *s = suite_create("comm");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(t, words_and_references);
     tcase_add_test(t, errors_find_the_handler);
     tcase_add_test(t, names_are_cut);
     suite_add_tcase(s, t);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed != 0;
+    return suite_run(s);
 }

@@ -4,6 +4,7 @@
 
 #include <check.h>
 
+#include "support/suite.h"
 #include "util/status.h"
 
 #define SELF 5
@@ -107,16 +108,11 @@ int main(void)
 {
     Suite *s = suite_create("group");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(t, identity_needs_no_table);
     tcase_add_test(t, sets_keep_the_order_of_the_standard);
     tcase_add_test(t, comparison_and_translation);
     tcase_add_test(t, the_empty_group_stays);
     suite_add_tcase(s, t);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed != 0;
+    return suite_run(s);
 }

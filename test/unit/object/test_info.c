@@ -5,6 +5,7 @@
 #include <check.h>
 #include <stdio.h>
 
+#include "support/suite.h"
 #include "util/status.h"
 
 START_TEST(order_and_values_are_kept)
@@ -77,16 +78,11 @@ int main(void)
 {
     Suite *s = suite_create("info");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(t, order_and_values_are_kept);
     tcase_add_test(t, copies_are_apart);
     tcase_add_test(t, handles_are_told_apart);
     tcase_add_test(t, they_outlast_the_end);
     suite_add_tcase(s, t);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed != 0;
+    return suite_run(s);
 }

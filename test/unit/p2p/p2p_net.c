@@ -211,14 +211,3 @@ void net_check(const void *buf, size_t len, unsigned salt)
     }
     ck_assert_uint_eq(k, len); /* else: the first byte that is wrong */
 }
-
-int net_run(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    int n_failed;
-
-    srunner_run_all(runner, CK_ENV);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

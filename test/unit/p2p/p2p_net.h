@@ -12,6 +12,7 @@
 #include "core/object/group.h"
 #include "core/p2p/engine.h"
 #include "support/mock_transport.h"
+#include "support/suite.h"
 
 #define NET_MAX     8
 #define NET_CONTEXT 4
@@ -61,6 +62,3 @@ int net_end(struct fm_request *r, struct fm_status *out_status);
 /* Bytes that tell their place and their message. */
 void net_fill(void *buf, size_t len, unsigned salt);
 void net_check(const void *buf, size_t len, unsigned salt);
-
-/* Run the suite of a test program; its exit status. */
-int net_run(Suite *suite);

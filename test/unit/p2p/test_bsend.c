@@ -144,5 +144,5 @@ int main(void)
     tcase_add_test(tc, a_flush_waits_for_the_past_only);
     tcase_add_test(tc, what_was_received_takes_no_room);
     suite_add_tcase(suite, tc);
-    return net_run(suite);
+    return suite_run(suite);
 }

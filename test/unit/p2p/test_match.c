@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "support/oracle_row.h"
+#include "support/suite.h"
 
 #define N_NODES 600 /* of each sort, queued or not */
 
@@ -543,8 +544,6 @@ int main(void)
 {
     Suite *suite = suite_create("match");
     TCase *tc = tcase_create("model");
-    SRunner *runner;
-    int n_failed;
 
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
@@ -560,9 +559,5 @@ int main(void)
     tcase_add_test(tc, steps_and_rehashes_are_counted);
 #endif
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -255,5 +255,5 @@ int main(void)
     tcase_add_test(tc, order_holds_between_protocols);
     tcase_add_test(tc, nobody_is_there);
     suite_add_tcase(suite, tc);
-    return net_run(suite);
+    return suite_run(suite);
 }

@@ -197,5 +197,5 @@ int main(void)
     tcase_add_test(tc, limits_hold_from_the_next_message_on);
     tcase_add_test(tc, the_transport_may_have_an_opinion);
     suite_add_tcase(suite, tc);
-    return net_run(suite);
+    return suite_run(suite);
 }

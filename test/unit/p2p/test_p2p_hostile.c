@@ -296,5 +296,5 @@ int main(void)
     tcase_add_test(tc, random_bytes_do_no_harm);
     tcase_add_test(tc, the_transport_fails_while_sending);
     suite_add_tcase(suite, tc);
-    return net_run(suite);
+    return suite_run(suite);
 }

@@ -909,5 +909,5 @@ int main(void)
     tcase_add_test(tc, rounds_are_counted);
     tcase_add_test(tc, calls_have_kinds);
     suite_add_tcase(suite, tc);
-    return net_run(suite);
+    return suite_run(suite);
 }

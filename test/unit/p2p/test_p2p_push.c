@@ -234,5 +234,5 @@ int main(void)
     tcase_add_test(tc, pushes_and_fetches_mix);
     tcase_add_test(tc, a_sender_dies_while_it_pushes);
     suite_add_tcase(suite, tc);
-    return net_run(suite);
+    return suite_run(suite);
 }

@@ -180,5 +180,5 @@ int main(void)
     tcase_add_test(tc, counters_are_true);
     tcase_add_test(tc, bins_are_powers_of_two);
     suite_add_tcase(suite, tc);
-    return net_run(suite);
+    return suite_run(suite);
 }

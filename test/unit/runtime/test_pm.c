@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/suite.h"
 #include "util/keytable.h"
 
 static struct fm_keytable *table;
@@ -294,8 +295,6 @@ int main(void)
 {
     Suite *s = suite_create("pm");
     TCase *t = tcase_create("pm");
-    SRunner *r;
-    int failed;
 
     signal(SIGCHLD, SIG_DFL);
     tcase_add_checked_fixture(t, setup, teardown);
@@ -314,9 +313,5 @@ int main(void)
     tcase_add_test(t, children_of_ranks);
     tcase_add_test(t, single);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

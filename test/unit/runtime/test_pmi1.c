@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/suite.h"
+
 /* What the launcher says to a question that begins so; NULL: it closes the socket. */
 struct line {
     const char *question;
@@ -184,8 +186,6 @@ int main(void)
 {
     Suite *s = suite_create("pmi1");
     TCase *t = tcase_create("pmi1");
-    SRunner *r;
-    int failed;
 
     tcase_set_timeout(t, 15);
     tcase_add_test(t, is_not_for_others);
@@ -193,9 +193,5 @@ int main(void)
     tcase_add_test(t, unknown_places);
     tcase_add_test(t, goes_through_a_life);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

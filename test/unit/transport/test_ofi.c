@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "support/mpit_double.h"
+#include "support/suite.h"
 #include "transport/ofi/ofi.h"
 #include "util/sync.h"
 
@@ -607,8 +608,7 @@ int main(int argc, char **argv)
 {
     Suite *suite = suite_create("ofi");
     TCase *tc = tcase_create("two sides");
-    SRunner *runner;
-    int n_failed, rc;
+    int rc;
 
     provider = argc > 1 ? argv[1] : "tcp";
     rc = open_side(0);
@@ -636,9 +636,5 @@ int main(int argc, char **argv)
     tcase_add_test(tc, limits_suit_the_provider);
     tcase_add_test(tc, unknown_names_are_refused);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 #include "support/mpit_double.h"
 #include "support/oracle_event.h"
 #include "support/oracle_row.h"
+#include "support/suite.h"
 #include "transport/ofi/ofi.h"
 #include "util/sync.h"
 
@@ -542,8 +543,7 @@ int main(int argc, char **argv)
 {
     Suite *suite = suite_create("ofi_oracle");
     TCase *tc = tcase_create("oracle");
-    SRunner *runner;
-    int n_failed, rc;
+    int rc;
 
     provider = argc > 1 ? argv[1] : "tcp";
     rc = open_side(0);
@@ -562,9 +562,5 @@ int main(int argc, char **argv)
     tcase_add_test(tc, broken_messages_and_errors_are_counted);
     tcase_add_test(tc, transfers_and_registrations_are_counted);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

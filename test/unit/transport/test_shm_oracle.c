@@ -13,6 +13,7 @@
 #include "shm_side.h"
 #include "support/oracle_event.h"
 #include "support/oracle_row.h"
+#include "support/suite.h"
 #include "util/sync.h"
 
 #define N 3
@@ -288,8 +289,6 @@ int main(void)
 {
     Suite *suite = suite_create("shm_oracle");
     TCase *tc = tcase_create("oracle");
-    SRunner *runner;
-    int n_failed;
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
@@ -299,9 +298,5 @@ int main(void)
     tcase_add_test(tc, forbidden_copies_are_counted);
     tcase_add_test(tc, sleeps_and_wakes);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }

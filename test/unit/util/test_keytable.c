@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/suite.h"
+
 static struct fm_keytable *table;
 static int table_fd;
 
@@ -213,8 +215,6 @@ int main(void)
 {
     Suite *s = suite_create("keytable");
     TCase *t = tcase_create("keytable");
-    SRunner *r;
-    int failed;
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 15);
@@ -230,9 +230,5 @@ int main(void)
     tcase_add_test(t, does_not_trust_peers);
     tcase_add_test(t, wakes_sleepers);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "support/suite.h"
+
 static char name[FM_PAGEPOST_NAME_LEN];
 
 static int new_page(const char *text)
@@ -99,16 +101,10 @@ int main(void)
 {
     Suite *s = suite_create("pagepost");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int n_failed;
 
     tcase_add_test(t, pages_arrive);
     tcase_add_test(t, nobody_reads);
     tcase_add_test(t, rubbish_is_passed_over);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(s);
 }

@@ -5,6 +5,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "support/suite.h"
+
 START_TEST(returns_what_was_put_back)
 {
     struct fm_pool p;
@@ -69,17 +71,11 @@ int main(void)
 {
     Suite *s = suite_create("pool");
     TCase *t = tcase_create("pool");
-    SRunner *r;
-    int failed;
 
     tcase_add_test(t, returns_what_was_put_back);
     tcase_add_test(t, says_when_it_is_full);
     tcase_add_test(t, knows_its_own);
     tcase_add_test(t, refuses_what_cannot_be);
     suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

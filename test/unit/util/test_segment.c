@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/suite.h"
 #include "util/status.h"
 
 #define LEN 10000
@@ -112,16 +113,10 @@ int main(void)
 {
     Suite *suite = suite_create("segment");
     TCase *tc = tcase_create("all");
-    SRunner *runner;
-    int n_failed;
 
     tcase_add_test(tc, two_processes_share_it);
     tcase_add_test(tc, others_are_not_taken_for_it);
     tcase_add_test(tc, too_much_is_an_error);
     suite_add_tcase(suite, tc);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run(suite);
 }
