@@ -81,7 +81,8 @@ struct fm_p2p_words {
         pipeline_depth;
     uint64_t rma_min, rma_chunk, rma_depth, piece_min, piece_rma_min, push_us, push_max;
     /* Events. */
-    uint64_t on_eager, on_rts, on_data_start, on_data_done, on_flow, on_peer, on_peer_failed;
+    uint64_t on_eager, on_rts, on_data_start, on_data_recvd, on_data_done, on_flow, on_peer,
+        on_peer_failed;
 };
 
 /* Kinds of calls that wait. */
@@ -134,6 +135,7 @@ enum fm_p2p_event {
     FM_EV_EAGER,
     FM_EV_RTS,
     FM_EV_DATA_START,
+    FM_EV_DATA_RECVD,
     FM_EV_DATA_DONE,
     FM_EV_COMPLETED,
     FM_EV_FLOW,

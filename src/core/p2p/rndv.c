@@ -332,6 +332,15 @@ static int rndv_on_reply(struct fm_channel *ch, struct fm_send_req *s,
 
 /* ---- the receiver ---- */
 
+/* All is here, and nobody was told. */
+static void note_recvd(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    if (FM_UNLIKELY(ch->words->on_data_recvd)) {
+        fm_p2p_emit(ch, FM_EV_DATA_RECVD, r->peer->proc, fm_msg_context(&r->msg), r->req.status.tag,
+                    (uint64_t)r->want);
+    }
+}
+
 static void finish_recv(struct fm_channel *ch, struct fm_recv_req *r)
 {
     FM_STAT(ch->words->n_rndv_recvd++);
@@ -341,6 +350,7 @@ static void finish_recv(struct fm_channel *ch, struct fm_recv_req *r)
 
 void fm_rndv_fetched(struct fm_channel *ch, struct fm_recv_req *r)
 {
+    note_recvd(ch, r);
     fm_recv_synced(ch, r->peer->proc, r->sreq);
     finish_recv(ch, r);
 }
@@ -378,6 +388,7 @@ int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_w
         if (r->is_pushed) {
             fm_rndv_fetched(ch, r);
         } else {
+            note_recvd(ch, r);
             finish_recv(ch, r);
         }
     }

@@ -173,7 +173,7 @@ static ull both(const char *name)
 static void messages(int len, int n_eager, int n_long)
 {
     MPI_Request q[N];
-    ull n[4];
+    ull n[5];
 
     OK(MPI_Barrier(comm));
     clear();
@@ -186,7 +186,9 @@ static void messages(int len, int n_eager, int n_long)
     n[1] = (ull)events[event("p2p_rts_event")].n;
     n[2] = (ull)events[event("p2p_data_done_event")].n;
     n[3] = (ull)events[event("request_completed_event")].n;
+    n[4] = (ull)events[event("p2p_data_recvd_event")].n;
     ORACLE("request_completed_event", 0, n[3], ==, N);
+    ORACLE("p2p_data_recvd_event", 0, n[4], ==, rank == 1 ? n_long : 0);
     if (rank == 0) {
         ORACLE("p2p_eager_event", 0, n[0], ==, n_eager);
         ORACLE("p2p_rts_event", 0, n[1], ==, n_long);

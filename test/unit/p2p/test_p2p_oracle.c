@@ -477,6 +477,7 @@ static void compare_events(int k, const struct tally *t)
     event_is(k, "p2p_eager_event", t->sent[FM_WIRE_EAGER] + t->sent[FM_WIRE_EAGER_SYNC]);
     event_is(k, "p2p_rts_event", t->sent[FM_WIRE_RTS]);
     event_is(k, "p2p_data_done_event", t->sent[FM_WIRE_RTS]);
+    event_is(k, "p2p_data_recvd_event", t->recvd[FM_WIRE_RTS]);
     event_is(k, "p2p_flow_event", t->n_no_credit);
     event_is(k, "p2p_data_start_event",
              t->recvd[FM_WIRE_CTS] + t->recvd[FM_WIRE_RTS] - t->sent[FM_WIRE_CTS]);
