@@ -110,7 +110,9 @@ static void finish(struct fm_fetch *f)
     if (is_aborted) {
         char why[320];
 
-        snprintf(why, sizeof(why), "process %d is gone: %s", r->peer->proc, fm_peer_why(r->peer));
+        /* A transfer may be the first to notice. */
+        snprintf(why, sizeof(why), "process %d is gone: %s", r->peer->proc,
+                 r->peer->is_gone ? fm_peer_why(r->peer) : fm_why());
         fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
     } else if (status != 0 && !(is_asked && r->got == r->want)) {
         FM_STAT(ch->words->n_rma_fallbacks++);

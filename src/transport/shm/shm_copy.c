@@ -190,11 +190,18 @@ static struct sides sides_of(const struct fm_rma *rma)
                           .target = rma->remote.addr + rma->remote_at};
 }
 
+/* Whoever has a request with this peer is to know why it fails. */
+FM_COLD static int ended(struct fm_shm_ep *ep)
+{
+    return fm_shm_msg_fail(ep, "the process has ended during a transfer");
+}
+
 static int copy_own(struct fm_shm_job *job, struct fm_shm_copy *c, uint64_t k)
 {
     struct sides s = sides_of(job->rma);
+    int rc = copy(job->ep, c->op == FM_RMA_GET, &s, k * c->chunk, chunk_len(c, k));
 
-    return copy(job->ep, c->op == FM_RMA_GET, &s, k * c->chunk, chunk_len(c, k));
+    return rc == -FM_E_PEER ? ended(job->ep) : rc;
 }
 
 static void end(struct fm_shm_transport *t, struct fm_shm_job *job)
@@ -228,8 +235,7 @@ static int settle(struct fm_shm_transport *t, struct fm_shm_job *job, struct fm_
         return 1;
     }
     if (++job->n_idle % IDLE_POLLS == 0 && fm_shm_open_is_gone(job->ep)) {
-        job->status = -FM_E_PEER;
-        fm_shm_msg_fail(job->ep, "the process has ended during a transfer");
+        job->status = ended(job->ep);
         end(t, job);
         return 1;
     }
@@ -339,6 +345,9 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
     rc = copy(ep, rma->op == FM_RMA_GET, &s, 0, rma->len);
     FM_STAT(t->words->n_cma_transfers++);
     rma->done(rma, rc);
+    if (FM_UNLIKELY(rc == -FM_E_PEER)) {
+        (void)ended(ep);
+    }
     return 0;
 }
 
