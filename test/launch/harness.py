@@ -43,7 +43,7 @@ class Job:
     def __init__(self, *command, env=None, stdin=subprocess.DEVNULL, cwd=None):
         self.mark = 'FM_TEST_MARK=' + uuid.uuid4().hex
         key, value = self.mark.split('=')
-        full = dict(os.environ, FATHOM_OFI_PROVIDER='tcp', **(env or {}))
+        full = {**os.environ, 'FATHOM_OFI_PROVIDER': 'tcp', **(env or {})}
         full[key] = value
         self.before = litter()
         self.child = subprocess.Popen([str(c) for c in command], env=full, stdin=stdin, cwd=cwd,

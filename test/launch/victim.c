@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rank 0 sends a long message to rank 1 while the others wait in a barrier, and one of them dies in
- * a certain phase:
+ * What the tests of faults need beside long messages (strike.c).
  *
- *     victim asked      rank 0, the RTS is sent, nobody has answered
- *     victim posted     rank 1, its receive is there, nothing has come
- *     victim reader     rank 1, a part of the message is there
- *     victim writer     rank 0, a part of the message is there
- *     victim last       rank 1, all is there, before it does anything else
- *     victim short      the last rank, amid short collectives
- *
+ *     victim short      the last rank dies amid short collectives
  *     victim nobody     messages of many lengths arrive as they were sent
  *     victim forbidden  the same, where the system forbids single copy (seccomp); says what counted
  */
@@ -26,67 +19,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LEN (64 << 20)
-
 static int rank, size;
-static volatile char *data;
 
 static void die(void)
 {
     kill(getpid(), SIGKILL);
     pause();
-}
-
-static int is_under_way(void)
-{
-    return data[0] && !data[LEN - 1];
-}
-
-static void sender(const char *phase)
-{
-    MPI_Request r, go;
-    int flag = 0, is_writer = strcmp(phase, "writer") == 0;
-
-    memset((char *)data, 1, LEN);
-    MPI_Irecv(NULL, 0, MPI_CHAR, 1, 1, MPI_COMM_WORLD, &go);
-    MPI_Isend((char *)data, LEN, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &r);
-    if (strcmp(phase, "asked") == 0) {
-        die();
-    }
-    while (is_writer && !flag) {
-        int is_sent;
-
-        MPI_Test(&r, &is_sent, MPI_STATUS_IGNORE);
-        MPI_Test(&go, &flag, MPI_STATUS_IGNORE);
-    }
-    if (is_writer) {
-        die();
-    }
-    MPI_Wait(&r, MPI_STATUS_IGNORE);
-}
-
-static void receiver(const char *phase)
-{
-    int flag = 0, is_told = 0;
-    MPI_Request r, go = MPI_REQUEST_NULL;
-
-    MPI_Irecv((char *)data, LEN, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &r);
-    if (strcmp(phase, "posted") == 0) {
-        die();
-    }
-    while (!flag) {
-        MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
-        if (strcmp(phase, "reader") == 0 && (is_under_way() || flag)) {
-            die();
-        }
-        if (!is_told && data[0]) {
-            MPI_Isend(NULL, 0, MPI_CHAR, 0, 1, MPI_COMM_WORLD, &go);
-            is_told = 1;
-        }
-    }
-    if (strcmp(phase, "last") == 0) {
-        die();
-    }
 }
 
 static void short_ones(void)
@@ -158,21 +96,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (strcmp(phase, "nobody") == 0 || strcmp(phase, "forbidden") == 0) {
         all_lengths();
-        MPI_Finalize();
-        return 0;
-    }
-    data = calloc(LEN, 1);
-    if (!data) {
-        return 1;
-    }
-    if (strcmp(phase, "short") == 0) {
+    } else {
         short_ones();
-    } else if (rank == 0) {
-        sender(phase);
-    } else if (rank == 1) {
-        receiver(phase);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
 }
