@@ -50,8 +50,18 @@ def limit_of(results, key):
     return results[name][0].get("limit") if name in results else None
 
 
+def state(row, names):
+    """Nanoseconds of a cache line around the best run of each, in the order of the columns."""
+    def one(line):
+        known = sorted(ns for ns in line or () if ns is not None)
+        if not known:
+            return "-"
+        return "%d" % known[0] if known[-1] < 1.5 * known[0] else "%d>%d" % tuple(line)
+    return " ".join(one(row.get(("line", n))) for n in names)
+
+
 def rows(results, names):
-    """(label, unit, direction, values, limit, ratio, verdict) for each figure that the libraries gave."""
+    """(label, unit, direction, values, state, limit, ratio, verdict) for each figure that the libraries gave."""
     for key, (row, unit) in results.items():
         if "fathom" not in row and not any(n in row for n in names):
             continue
@@ -59,7 +69,7 @@ def rows(results, names):
         ratio = mine / theirs if mine is not None and theirs else None
         is_self = GOALS.get(key, ("",))[0] == "self"
         way = "" if unit == "handles" else "more" if unit in MORE_IS_BETTER else "less"
-        yield (label(*key), unit, way, [row.get(n) for n in names],
+        yield (label(*key), unit, way, [row.get(n) for n in names], state(row, names),
                limit_of(results, key), None if is_self else ratio,
                verdict(ratio, GOALS[key]) if key in GOALS and ratio is not None else "")
 
@@ -73,11 +83,14 @@ def print_table(head, lines, out=print):
 
 def table(results, libraries):
     names = [lib.name for lib in libraries]
-    head = ["figure", "unit", "better"] + [lib.title for lib in libraries] + ["machine", "ratio", "goal"]
-    lines = [[text, unit, way] + [number(v) for v in values] + [number(limit), "%.2f" % ratio if ratio else "", goal]
-             for text, unit, way, values, limit, ratio, goal in rows(results, names)]
+    head = ["figure", "unit", "better"] + [lib.title for lib in libraries] + ["line, ns", "machine", "ratio", "goal"]
+    lines = [[text, unit, way] + [number(v) for v in values]
+             + [line, number(limit), "%.2f" % ratio if ratio else "", goal]
+             for text, unit, way, values, line, limit, ratio, goal in rows(results, names)]
     if lines:
-        print("Ratio: Fathom by the better peer. Machine: a bare cache line from core to core, and memcpy.\n")
+        print("Ratio: Fathom by the better peer. Machine: a bare cache line from core to core, and memcpy.\n"
+              "Line: the bare cache line just before and after the best run of each library; two figures where they "
+              "differ. Values\nat different lines are not comparable.\n")
         print_table(head, lines)
 
 
@@ -89,10 +102,11 @@ def transport_table(results):
         ratio = ours / theirs if ours and theirs else None
         bound = PROVIDER_GOALS.get((transport.replace("ofi/", ""), figure, parameter))
         lines.append([transport, label(figure, parameter), unit, number(ours), number(theirs) if theirs else "",
+                      state(row, [n for n in ("fathom", "fi_pingpong") if n in row]),
                       "%.2f" % ratio if ratio else "", verdict(ratio, ("", "<=", bound)) if bound and ratio else ""])
     if lines:
         print("\nFathom's transports apart, MPI on both ends; ratio: by libfabric's fi_pingpong over the same provider.\n")
-        print_table(["transport", "figure", "unit", "Fathom", "fi_pingpong", "ratio", "goal"], lines)
+        print_table(["transport", "figure", "unit", "Fathom", "fi_pingpong", "line, ns", "ratio", "goal"], lines)
 
 
 class Panel:
