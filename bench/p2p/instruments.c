@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What it costs to be watched: an 8-byte ping-pong in turns without any MPI_T handle and with a
- * started handle on every performance variable that needs no object.
+ * What it costs to be watched: 8-byte ping-pong and message rate in turns without a tool (off),
+ * with a started handle on every performance variable, bound ones for MPI_COMM_WORLD (on), and with
+ * a callback that counts every message (event).
  */
 #include "../harness/bench.h"
 
-enum { N_TURNS = 40, N = 4000 };
+enum { N_TURNS = 30, N = 3000, WINDOW = 64, ROUNDS = 100 };
+enum { OFF, ON, EVENT, N_TOOLS };
+
+static MPI_T_pvar_session session;
+static MPI_T_event_registration registration;
+static int n_handles, event;
+static unsigned long long n_events;
 
 static double pingpong(int rank)
 {
@@ -13,53 +20,127 @@ static double pingpong(int rank)
     return pingpong_ns(rank, N);
 }
 
-static int watch(MPI_T_pvar_session session)
+/* Nanoseconds a message. */
+static double windows(int rank)
 {
-    int n, n_handles = 0;
+    static char buf[WINDOW][8];
+    MPI_Request requests[WINDOW];
+    double began;
 
-    MPI_T_pvar_get_num(&n);
-    for (int i = 0; i < n; i++) {
-        int name_len = 0, verbosity, class, binding, is_readonly, is_continuous, is_atomic, count;
-        MPI_T_pvar_handle handle;
-        MPI_Datatype type;
-        MPI_T_enum values;
-
-        if (MPI_T_pvar_get_info(i, NULL, &name_len, &verbosity, &class, &type, &values, NULL, NULL,
-                                &binding, &is_readonly, &is_continuous, &is_atomic) ||
-            binding != MPI_T_BIND_NO_OBJECT ||
-            MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &count)) {
-            continue;
+    MPI_Barrier(MPI_COMM_WORLD);
+    began = now_ns();
+    for (int r = 0; r < ROUNDS; r++) {
+        for (int i = 0; i < WINDOW; i++) {
+            if (rank == 0) {
+                MPI_Isend(buf[i], 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[i]);
+            } else {
+                MPI_Irecv(buf[i], 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[i]);
+            }
         }
-        n_handles++;
-        if (!is_continuous) {
-            MPI_T_pvar_start(session, handle);
-        }
+        MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
     }
-    return n_handles;
+    if (rank == 1) {
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return (now_ns() - began) / ROUNDS / WINDOW;
+}
+
+static void need(int is_done, const char *what)
+{
+    if (!is_done) {
+        fprintf(stderr, "%s\n", what);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+/* ---- the tools ---- */
+
+static void count(MPI_T_event_instance instance, MPI_T_event_registration from,
+                  MPI_T_cb_safety safety, void *user_data)
+{
+    n_events++;
+}
+
+static void start_handle(int i)
+{
+    int bind, continuous, elements;
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_T_pvar_handle handle;
+
+    MPI_T_pvar_get_info(i, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, NULL, &continuous,
+                        NULL);
+    if (bind != MPI_T_BIND_NO_OBJECT && bind != MPI_T_BIND_MPI_COMM) {
+        return;
+    }
+    need(MPI_T_pvar_handle_alloc(session, i, bind == MPI_T_BIND_MPI_COMM ? &world : NULL, &handle,
+                                 &elements) == MPI_SUCCESS &&
+             (continuous || MPI_T_pvar_start(session, handle) == MPI_SUCCESS),
+         "a variable cannot be started");
+    n_handles++;
+}
+
+static void begin(int tool)
+{
+    int n;
+
+    if (tool == ON) {
+        MPI_T_pvar_session_create(&session);
+        MPI_T_pvar_get_num(&n);
+        n_handles = 0;
+        for (int i = 0; i < n; i++) {
+            start_handle(i);
+        }
+    } else if (tool == EVENT) {
+        need(MPI_T_event_handle_alloc(event, NULL, MPI_INFO_NULL, &registration) == MPI_SUCCESS &&
+                 MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE,
+                                               MPI_INFO_NULL, NULL, count) == MPI_SUCCESS,
+             "the event cannot be counted");
+    }
+}
+
+static void end(int tool)
+{
+    if (tool == ON) {
+        MPI_T_pvar_session_free(&session);
+    } else if (tool == EVENT) {
+        MPI_T_event_handle_free(registration, NULL, NULL);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    double off[N_TURNS], on[N_TURNS];
-    int rank, provided, n_handles = 0;
+    static const char *const names[] = {"off", "on", "event"};
+    static double latency[N_TOOLS][N_TURNS], rate[N_TOOLS][N_TURNS];
+    char name[64];
+    int rank, provided, n_tools;
 
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     pin(rank);
+    n_tools = argc > 1 ? atoi(argv[1]) : N_TOOLS; /* 1: a library without instruments */
+    need(n_tools < N_TOOLS || MPI_T_event_get_index("p2p_eager_event", &event) == MPI_SUCCESS,
+         "there is no event of messages");
     pingpong(rank);
+    windows(rank);
     for (int t = 0; t < N_TURNS; t++) {
-        MPI_T_pvar_session session;
-
-        off[t] = pingpong(rank);
-        MPI_T_pvar_session_create(&session);
-        n_handles = watch(session);
-        on[t] = pingpong(rank);
-        MPI_T_pvar_session_free(&session);
+        for (int tool = 0; tool < n_tools; tool++) {
+            begin(tool);
+            latency[tool][t] = pingpong(rank);
+            rate[tool][t] = windows(rank);
+            end(tool);
+        }
     }
-    if (rank == 0) {
-        report("instruments_off", 8, quiet(off, N_TURNS), "ns");
-        report("instruments_on", 8, quiet(on, N_TURNS), "ns");
+    need(n_tools < N_TOOLS || rank == 1 || n_events > 0, "no event was counted");
+    for (int tool = 0; tool < n_tools && rank == 0; tool++) {
+        snprintf(name, sizeof(name), "instruments_%s", names[tool]);
+        report(name, 8, quiet(latency[tool], N_TURNS), "ns");
+        snprintf(name, sizeof(name), "instruments_rate_%s", names[tool]);
+        report(name, 8, 1e3 / quiet(rate[tool], N_TURNS), "M/s");
+    }
+    if (rank == 0 && n_tools > 1) {
         report("instruments", 8, n_handles, "handles");
     }
     MPI_T_finalize();
