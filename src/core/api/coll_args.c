@@ -33,7 +33,7 @@ static int find_type(const struct call *k, MPI_Datatype handle, const char *side
     struct fm_dtype *t = fm_dtype_get(handle);
 
     if (!t) {
-        return fm_raise_handle(FM_KIND_DTYPE, k->a->call, handle, side);
+        return fm_raise_handle_on(k->c.comm, FM_KIND_DTYPE, k->a->call, handle, side);
     }
     if (!t->is_committed) {
         return RAISE(k, MPI_ERR_TYPE, "%s is not committed: call MPI_Type_commit first", side);
@@ -206,7 +206,7 @@ static int take_reduction(struct call *k)
     }
     k->c.op = fm_op_get(a->op);
     if (!k->c.op) {
-        return fm_raise_handle(FM_KIND_OP, a->call, a->op, "op");
+        return fm_raise_handle_on(k->c.comm, FM_KIND_OP, a->call, a->op, "op");
     }
     if (fm_op_check(k->c.op, k->c.recv.dtype) != 0) {
         return RAISE(k, MPI_ERR_OP, "%s", fm_why());
@@ -421,7 +421,7 @@ int fm_coll_args_persist(const struct fm_coll_args *a, MPI_Info info, MPI_Reques
 
     FM_ENTER();
     fm_root.call = a->call;
-    rc = fm_find_info(NULL, a->call, info, true, &hints);
+    rc = fm_find_info(fm_comm_get(a->comm), a->call, info, true, &hints);
     rc = rc == MPI_SUCCESS ? record(a, fm_coll_persist, request) : rc;
     FM_LEAVE();
     return rc;

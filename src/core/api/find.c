@@ -56,16 +56,22 @@ int fm_find_session(const char *call, MPI_Session session, struct fm_session **o
     return MPI_SUCCESS;
 }
 
-int fm_find_group(const char *call, MPI_Group group, const char *argument,
-                  struct fm_group **out_group)
+int fm_find_group_on(void *object, const char *call, MPI_Group group, const char *argument,
+                     struct fm_group **out_group)
 {
     struct fm_group *g = fm_group_get(group);
 
     if (!g) {
-        return fm_raise_handle(FM_KIND_GROUP, call, group, argument);
+        return fm_raise_handle_on(object, FM_KIND_GROUP, call, group, argument);
     }
     *out_group = g;
     return MPI_SUCCESS;
+}
+
+int fm_find_group(const char *call, MPI_Group group, const char *argument,
+                  struct fm_group **out_group)
+{
+    return fm_find_group_on(NULL, call, group, argument, out_group);
 }
 
 int fm_find_info(void *object, const char *call, MPI_Info info, bool may_be_null,

@@ -26,6 +26,9 @@ int fm_find_intracomm(const char *call, MPI_Comm comm, const char *name, const v
 int fm_find_session(const char *call, MPI_Session session, struct fm_session **out_session);
 int fm_find_group(const char *call, MPI_Group group, const char *argument,
                   struct fm_group **out_group);
+/* The same with errors going to `object`. */
+int fm_find_group_on(void *object, const char *call, MPI_Group group, const char *argument,
+                     struct fm_group **out_group);
 /* MPI_INFO_NULL gives NULL when `may_be_null`. Errors go to `object` (NULL: MPI_COMM_SELF's). */
 int fm_find_info(void *object, const char *call, MPI_Info info, bool may_be_null,
                  struct fm_info **out_info);

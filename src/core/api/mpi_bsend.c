@@ -75,8 +75,8 @@ static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count
 
     fm_pt2pt_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
-    rc = fm_pt2pt_out(rc, call, "buffer_addr", buffer_addr);
-    rc = fm_pt2pt_out(rc, call, "size", out_size);
+    rc = fm_pt2pt_out_on(owner, rc, call, "buffer_addr", buffer_addr);
+    rc = fm_pt2pt_out_on(owner, rc, call, "size", out_size);
     if (rc == MPI_SUCCESS) {
         rc = raise_buffer(owner, call, fm_bsend_detach(ch, owner, &addr, &len));
     }
@@ -124,7 +124,7 @@ static int iflush(const char *call, struct whose w, MPI_Request *request)
 
     fm_pt2pt_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
-    rc = fm_pt2pt_out(rc, call, "request", request);
+    rc = fm_pt2pt_out_on(owner, rc, call, "request", request);
     if (rc == MPI_SUCCESS) {
         rc = raise_buffer(owner, call, fm_bsend_iflush(ch, owner, &r));
     }

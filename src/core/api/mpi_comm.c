@@ -214,7 +214,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 
     FM_ENTER();
     rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
-    rc = rc == MPI_SUCCESS ? fm_find_group(FM_CALL, group, "group", &g) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_group_on(c, FM_CALL, group, "group", &g) : rc;
     rc = rc == MPI_SUCCESS ? check_members(FM_CALL, c, g) : rc;
     if (rc == MPI_SUCCESS) {
         rc = c->is_inter ? fm_intercomm_make(c, g, &made) : fm_comm_make_create(c, g, &made);
@@ -249,7 +249,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
 
     FM_ENTER();
     rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
-    rc = rc == MPI_SUCCESS ? fm_find_group(FM_CALL, group, "group", &g) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_group_on(c, FM_CALL, group, "group", &g) : rc;
     rc = rc == MPI_SUCCESS ? check_members(FM_CALL, c, g) : rc;
     rc = rc == MPI_SUCCESS ? create_group(FM_CALL, c, g, tag, newcomm) : rc;
     FM_LEAVE();
@@ -424,7 +424,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     /* The null handle has a name too (MPI-5.0 7.8). */
     static const char null_name[] = "MPI_COMM_NULL";
-    struct fm_comm *c;
+    struct fm_comm *c = NULL;
     const char *name = null_name;
     int rc = MPI_SUCCESS;
 
@@ -433,8 +433,8 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
         rc = fm_find_comm(FM_CALL, comm, &c);
         name = rc == MPI_SUCCESS ? c->name : "";
     }
-    rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "comm_name", comm_name) : rc;
-    rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "resultlen", resultlen) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_out(c, FM_CALL, "comm_name", comm_name) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_out(c, FM_CALL, "resultlen", resultlen) : rc;
     if (rc == MPI_SUCCESS) {
         *resultlen = (int)strlen(name);
         memcpy(comm_name, name, (size_t)*resultlen + 1);

@@ -2,6 +2,7 @@
 /* Packing into the user's buffers, and what a status says of typed data (MPI-5.0 3.2.5, 5.1.11,
    5.2, 5.3). */
 #include "core/api/dtype_args.h"
+#include "core/api/find.h"
 
 #include <limits.h>
 #include <string.h>
@@ -11,10 +12,11 @@
 #include "core/object/comm.h"
 #include "core/object/request.h"
 
-static int comm_arg(MPI_Comm handle, struct fm_comm **out)
+static int comm_arg_for(MPI_Comm handle, const void *position, struct fm_comm **out)
 {
-    *out = fm_comm_get(handle);
-    return *out ? 0 : fm_raise_handle(FM_KIND_COMM, fm_root.call, handle, "comm");
+    int rc = fm_find_comm(fm_root.call, handle, out);
+
+    return rc ? rc : out_arg_on(*out, position, "position");
 }
 
 /* One call of pack or unpack: typed data on one side, a buffer with a position on the other. */
@@ -56,9 +58,9 @@ static MPI_Count packed_len(const struct fm_dtype *t, MPI_Count count, bool is_e
 static int check_move(struct fm_comm *comm, struct move *m)
 {
     MPI_Count len;
-    int rc = count_arg(m->count, "count");
+    int rc = count_arg_on(comm, m->count, "count");
 
-    rc = rc ? rc : dtype_arg_committed(m->datatype, "datatype", &m->t);
+    rc = rc ? rc : dtype_arg_committed_on(comm, m->datatype, "datatype", &m->t);
     rc = rc ? rc : check_position(comm, m);
     if (rc) {
         return rc;
@@ -81,12 +83,10 @@ static int check_move(struct fm_comm *comm, struct move *m)
 
 /* ---------------------------------------------------------------- native */
 
-static int pack(struct move *m, MPI_Comm comm, MPI_Count *out_position)
+static int pack(struct move *m, struct fm_comm *c, MPI_Count *out_position)
 {
-    struct fm_comm *c;
-    int rc = comm_arg(comm, &c);
+    int rc = check_move(c, m);
 
-    rc = rc ? rc : check_move(c, m);
     if (!rc) {
         fm_pack_all((char *)m->packed + m->position, m->typed, m->count, m->t);
         *out_position = m->position + m->count * m->t->size;
@@ -94,12 +94,10 @@ static int pack(struct move *m, MPI_Comm comm, MPI_Count *out_position)
     return rc;
 }
 
-static int unpack(struct move *m, MPI_Comm comm, MPI_Count *out_position)
+static int unpack(struct move *m, struct fm_comm *c, MPI_Count *out_position)
 {
-    struct fm_comm *c;
-    int rc = comm_arg(comm, &c);
+    int rc = check_move(c, m);
 
-    rc = rc ? rc : check_move(c, m);
     if (!rc) {
         MPI_Count len = m->count * m->t->size;
 
@@ -125,15 +123,16 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
               int *position, MPI_Comm comm)
 {
     struct move m = PACK_MOVE();
+    struct fm_comm *c;
     int rc;
 
     FM_ENTER();
-    rc = out_arg(position, "position");
+    rc = comm_arg_for(comm, position, &c);
     if (!rc) {
         MPI_Count at;
 
         m.position = *position;
-        rc = pack(&m, comm, &at);
+        rc = pack(&m, c, &at);
         *position = rc ? *position : (int)at;
     }
     FM_LEAVE();
@@ -145,13 +144,14 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
                 MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
     struct move m = PACK_MOVE();
+    struct fm_comm *c;
     int rc;
 
     FM_ENTER();
-    rc = out_arg(position, "position");
+    rc = comm_arg_for(comm, position, &c);
     if (!rc) {
         m.position = *position;
-        rc = pack(&m, comm, position);
+        rc = pack(&m, c, position);
     }
     FM_LEAVE();
     return rc;
@@ -162,15 +162,16 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
                 MPI_Datatype datatype, MPI_Comm comm)
 {
     struct move m = UNPACK_MOVE();
+    struct fm_comm *c;
     int rc;
 
     FM_ENTER();
-    rc = out_arg(position, "position");
+    rc = comm_arg_for(comm, position, &c);
     if (!rc) {
         MPI_Count at;
 
         m.position = *position;
-        rc = unpack(&m, comm, &at);
+        rc = unpack(&m, c, &at);
         *position = rc ? *position : (int)at;
     }
     FM_LEAVE();
@@ -182,49 +183,57 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
                   MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     struct move m = UNPACK_MOVE();
+    struct fm_comm *c;
     int rc;
 
     FM_ENTER();
-    rc = out_arg(position, "position");
+    rc = comm_arg_for(comm, position, &c);
     if (!rc) {
         m.position = *position;
-        rc = unpack(&m, comm, position);
+        rc = unpack(&m, c, position);
     }
     FM_LEAVE();
     return rc;
 }
 FM_ALIAS(Unpack_c)
 
-static int pack_size(MPI_Count incount, MPI_Datatype datatype, bool is_external, const void *size,
-                     MPI_Count *out)
+static int size_of_packed(struct fm_comm *c, MPI_Count incount, MPI_Datatype datatype,
+                          bool is_external, const void *size, MPI_Count *out)
 {
     struct fm_dtype *t;
     MPI_Count n;
-    int rc = count_arg(incount, "incount");
+    int rc = count_arg_on(c, incount, "incount");
 
-    rc = rc ? rc : dtype_arg(datatype, "datatype", &t);
-    rc = rc ? rc : out_arg(size, "size");
+    rc = rc ? rc : dtype_arg_on(c, datatype, "datatype", &t);
+    rc = rc ? rc : out_arg_on(c, size, "size");
     if (rc) {
         return rc;
     }
     n = packed_len(t, incount, is_external);
     if (n < 0) {
-        return fm_raise(NULL, fm_root.call, MPI_ERR_COUNT,
+        return fm_raise(c, fm_root.call, MPI_ERR_COUNT,
                         "incount elements are more bytes than MPI_Count can say");
     }
     *out = n;
     return MPI_SUCCESS;
 }
 
-int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+static int pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, const void *size,
+                     MPI_Count *out)
 {
     struct fm_comm *c;
+    int rc = fm_find_comm(fm_root.call, comm, &c);
+
+    return rc ? rc : size_of_packed(c, incount, datatype, false, size, out);
+}
+
+int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
     MPI_Count n;
     int rc;
 
     FM_ENTER();
-    rc = comm_arg(comm, &c);
-    rc = rc ? rc : pack_size(incount, datatype, false, size, &n);
+    rc = pack_size(incount, datatype, comm, size, &n);
     if (!rc) {
         *size = n > INT_MAX ? MPI_UNDEFINED : (int)n;
     }
@@ -235,12 +244,10 @@ FM_ALIAS(Pack_size)
 
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
-    struct fm_comm *c;
     int rc;
 
     FM_ENTER();
-    rc = comm_arg(comm, &c);
-    rc = rc ? rc : pack_size(incount, datatype, false, size, size);
+    rc = pack_size(incount, datatype, comm, size, size);
     FM_LEAVE();
     return rc;
 }
@@ -337,7 +344,7 @@ int PMPI_Pack_external_size(const char datarep[], int incount, MPI_Datatype data
 
     FM_ENTER();
     rc = datarep_arg(datarep);
-    rc = rc ? rc : pack_size(incount, datatype, true, size, &n);
+    rc = rc ? rc : size_of_packed(NULL, incount, datatype, true, size, &n);
     if (!rc) {
         *size = n == (MPI_Aint)n ? (MPI_Aint)n : MPI_UNDEFINED;
     }
@@ -353,7 +360,7 @@ int PMPI_Pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datat
 
     FM_ENTER();
     rc = datarep_arg(datarep);
-    rc = rc ? rc : pack_size(incount, datatype, true, size, size);
+    rc = rc ? rc : size_of_packed(NULL, incount, datatype, true, size, size);
     FM_LEAVE();
     return rc;
 }

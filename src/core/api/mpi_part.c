@@ -28,7 +28,7 @@ static int check_init(const struct init *in, MPI_Datatype type, MPI_Comm comm, s
         return rc;
     }
     if (in->info != MPI_INFO_NULL && !fm_info_get(in->info)) {
-        return fm_raise_handle(FM_KIND_INFO, in->call, in->info, "info");
+        return fm_raise_handle_on(m->comm, FM_KIND_INFO, in->call, in->info, "info");
     }
     if (in->partitions <= 0) { /* MPI-5.0 4.2.1 */
         return fm_raise(m->comm, in->call, MPI_ERR_ARG,
@@ -58,7 +58,7 @@ static int do_init(const struct init *in, MPI_Datatype type, MPI_Comm comm, stru
 
     fm_pt2pt_enter(in->call);
     rc = check_init(in, type, comm, m);
-    rc = fm_pt2pt_out(rc, in->call, "request", request);
+    rc = fm_pt2pt_out_on(m->comm, rc, in->call, "request", request);
     if (rc == MPI_SUCCESS) {
         rc = in->is_recv ? fm_partition_recv_init(m, in->partitions, &r)
                          : fm_partition_send_init(m, in->partitions, &r);

@@ -12,7 +12,7 @@ static int do_init(const char *call, const void *buf, MPI_Count count, MPI_Datat
 
     fm_pt2pt_enter(call);
     rc = fm_pt2pt_check(&a, &m);
-    rc = fm_pt2pt_out(rc, call, "request", request);
+    rc = fm_pt2pt_out_on(m.comm, rc, call, "request", request);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         rc = fm_send_init(&m, mode, &r);
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);
@@ -90,7 +90,7 @@ static int recv_init(const char *call, void *buf, MPI_Count count, MPI_Datatype 
 
     fm_pt2pt_enter(call);
     rc = fm_pt2pt_check(&a, &m);
-    rc = fm_pt2pt_out(rc, call, "request", request);
+    rc = fm_pt2pt_out_on(m.comm, rc, call, "request", request);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         rc = fm_recv_init(&m, &r);
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);

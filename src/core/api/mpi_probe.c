@@ -32,7 +32,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 
     fm_pt2pt_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
-    rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
+    rc = fm_pt2pt_out_on(c, rc, FM_CALL, "flag", flag);
     if (rc == MPI_SUCCESS) {
         rc = fm_iprobe(c, source, tag, &has_found, &st);
         rc = rc == 0 ? MPI_SUCCESS : fm_raise_status(c, FM_CALL, rc);
@@ -57,7 +57,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 
     fm_pt2pt_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
-    rc = fm_pt2pt_out(rc, FM_CALL, "message", message);
+    rc = fm_pt2pt_out_on(c, rc, FM_CALL, "message", message);
     if (rc == MPI_SUCCESS) {
         rc = fm_mprobe(c, source, tag, &found, &st);
         rc = rc == 0 ? MPI_SUCCESS : fm_raise_status(c, FM_CALL, rc);
@@ -81,8 +81,8 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 
     fm_pt2pt_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
-    rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
-    rc = fm_pt2pt_out(rc, FM_CALL, "message", message);
+    rc = fm_pt2pt_out_on(c, rc, FM_CALL, "flag", flag);
+    rc = fm_pt2pt_out_on(c, rc, FM_CALL, "message", message);
     if (rc == MPI_SUCCESS) {
         rc = fm_improbe(c, source, tag, &found, &st);
         rc = rc == 0 ? MPI_SUCCESS : fm_raise_status(c, FM_CALL, rc);
@@ -115,7 +115,7 @@ static int check_message(const char *call, MPI_Datatype type, const MPI_Message 
     }
     m->dtype = fm_dtype_get(type);
     if (!m->dtype) {
-        return fm_raise_handle(FM_KIND_DTYPE, call, type, "datatype");
+        return fm_raise_handle_on(message->comm, FM_KIND_DTYPE, call, type, "datatype");
     }
     if (m->count < 0) {
         return fm_raise(message->comm, call, MPI_ERR_COUNT,
@@ -181,7 +181,7 @@ static int do_imrecv(const char *call, void *buf, MPI_Count count, MPI_Datatype 
 
     fm_pt2pt_enter(call);
     rc = check_message(call, type, handle, &m, &message);
-    rc = fm_pt2pt_out(rc, call, "request", request);
+    rc = fm_pt2pt_out_on(rc == MPI_SUCCESS ? message->comm : NULL, rc, call, "request", request);
     if (rc == MPI_SUCCESS) {
         comm = message->comm ? fm_object_ref(message->comm) : NULL;
         *handle = MPI_MESSAGE_NULL;

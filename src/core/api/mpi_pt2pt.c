@@ -102,7 +102,7 @@ FM_INLINE int do_isend(const char *call, const void *buf, MPI_Count count, MPI_D
     set_message(&m, (void *)buf, count, dest, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, false, &m);
-    rc = fm_pt2pt_out(rc, call, "request", request);
+    rc = fm_pt2pt_out_on(m.comm, rc, call, "request", request);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         rc = fm_isend(&m, mode, &r);
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);
@@ -220,7 +220,7 @@ FM_INLINE int do_irecv(const char *call, void *buf, MPI_Count count, MPI_Datatyp
     set_message(&m, buf, count, source, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, true, &m);
-    rc = fm_pt2pt_out(rc, call, "request", request);
+    rc = fm_pt2pt_out_on(m.comm, rc, call, "request", request);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         rc = fm_irecv(&m, &r);
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);

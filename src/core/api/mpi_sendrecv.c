@@ -60,7 +60,7 @@ static int do_isendrecv(const char *call, const struct side *send, const struct 
 
     fm_pt2pt_enter(call);
     rc = check_both(call, send, recv, comm, m);
-    rc = fm_pt2pt_out(rc, call, "request", request);
+    rc = fm_pt2pt_out_on(m[0].comm, rc, call, "request", request);
     if (rc == MPI_SUCCESS) {
         rc = is_replace ? fm_isendrecv_replace(&m[0], &m[1], &r) : fm_isendrecv(&m[0], &m[1], &r);
         rc = rc == 0 ? MPI_SUCCESS : fm_raise_status(m[0].comm, call, rc);

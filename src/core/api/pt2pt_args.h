@@ -41,11 +41,19 @@ int fm_pt2pt_check_peer(const char *call, MPI_Comm comm, int peer, int tag,
                         struct fm_comm **out_comm);
 
 /* An output argument must be there. MPI_SUCCESS or the code raised; `rc` is that of the checks
-   before, which stands. */
+   before, which stands. The object is looked at only when these have found it. */
+FM_INLINE int fm_pt2pt_out_on(void *object, int rc, const char *call, const char *name,
+                              const void *out)
+{
+    return FM_CHECKS && FM_UNLIKELY(!out) && rc == MPI_SUCCESS
+               ? fm_find_out(object, call, name, out)
+               : rc;
+}
+
+/* The same where no argument is an object that errors belong to. */
 FM_INLINE int fm_pt2pt_out(int rc, const char *call, const char *name, const void *out)
 {
-    return FM_CHECKS && FM_UNLIKELY(!out) && rc == MPI_SUCCESS ? fm_find_out(NULL, call, name, out)
-                                                               : rc;
+    return fm_pt2pt_out_on(NULL, rc, call, name, out);
 }
 
 /* The lock, and the name of the call for those who wait in it. */

@@ -253,7 +253,8 @@ static bool needs_init(enum fm_kind kind)
     return kind != FM_KIND_INFO && kind != FM_KIND_ERRHANDLER && kind != FM_KIND_SESSION;
 }
 
-int fm_raise_handle(enum fm_kind kind, const char *call, const void *handle, const char *argument)
+int fm_raise_handle_on(void *object, enum fm_kind kind, const char *call, const void *handle,
+                       const char *argument)
 {
     if (needs_init(kind) && fm_root.phase != FM_PHASE_RUNNING) {
         return fm_raise(NULL, call, MPI_ERR_OTHER, "it was called %s",
@@ -262,10 +263,10 @@ int fm_raise_handle(enum fm_kind kind, const char *call, const void *handle, con
                             : "after MPI_Finalize: nothing may be sent, received or made then");
     }
     if (fm_handle_is_null(kind, handle)) {
-        return fm_raise(NULL, call, class_of_kind[kind], "%s is %s: a %s is needed", argument,
+        return fm_raise(object, call, class_of_kind[kind], "%s is %s: a %s is needed", argument,
                         handle ? fm_kind_null_name(kind) : "the NULL pointer", fm_kind_name(kind));
     }
-    return fm_raise(NULL, call, class_of_kind[kind],
+    return fm_raise(object, call, class_of_kind[kind],
                     "%s is %#lx, which is no %s: never made, freed already, or of another kind",
                     argument, (unsigned long)(uintptr_t)handle, fm_kind_name(kind));
 }

@@ -76,10 +76,16 @@ FM_COLD _Noreturn void fm_raise_fatal(const char *call, int code, const char *fm
 
 /*
  * An object lookup has failed: raise MPI_ERR_COMM (or the class of that kind), or, when MPI is not
- * running at all, say so: "MPI_Send was called before MPI_Init" (MPI_ERR_OTHER).
+ * running at all, say so: "MPI_Send was called before MPI_Init" (MPI_ERR_OTHER). The object: of
+ * another argument, a communicator mostly, to which errors of the call belong; NULL as above.
  */
-FM_COLD int fm_raise_handle(enum fm_kind kind, const char *call, const void *handle,
-                            const char *argument);
+FM_COLD int fm_raise_handle_on(void *object, enum fm_kind kind, const char *call,
+                               const void *handle, const char *argument);
+static inline int fm_raise_handle(enum fm_kind kind, const char *call, const void *handle,
+                                  const char *argument)
+{
+    return fm_raise_handle_on(NULL, kind, call, handle, argument);
+}
 
 /* The function of the standard that is not built yet: MPI_ERR_UNSUPPORTED_OPERATION. */
 FM_COLD int fm_raise_unsupported(const char *call);
