@@ -119,7 +119,9 @@ static const struct row rows[] = {
 #define PAIR_AS(name, value, vtype, vbasic, index, itype, ibasic)                                  \
     {                                                                                              \
         MPI_##name, value, index, "MPI_" #name, sizeof(vtype),                                     \
-            {vbasic, ibasic, sizeof(itype),                                                        \
+            {vbasic,                                                                               \
+             ibasic,                                                                               \
+             sizeof(itype),                                                                        \
              offsetof(                                                                             \
                  struct {                                                                          \
                      vtype v;                                                                      \
@@ -129,7 +131,8 @@ static const struct row rows[] = {
              sizeof(struct {                                                                       \
                  vtype v;                                                                          \
                  itype i;                                                                          \
-             })},                                                                                  \
+             }),                                                                                   \
+             sizeof(itype)},                                                                       \
             _Alignof(struct {                                                                      \
                 vtype v;                                                                           \
                 itype i;                                                                           \
@@ -439,6 +442,7 @@ int fm_dtype_value_index(struct fm_dtype *value, struct fm_dtype *index, struct 
             .index_len = (uint8_t)index->size,
             .index_at = (uint8_t)at,
             .extent = (uint8_t)round_up(at + index->size, align),
+            .index_ext = (uint8_t)index->ext_size,
         };
         t = fm_dtype_new_pair(&pair, value->size, align);
         rc = add_unnamed(t, MPI_COMBINER_VALUE_INDEX, 0, &at, parts);

@@ -55,6 +55,7 @@ struct fm_dtype_pair {
     uint8_t index_len;
     uint8_t index_at; /* bytes from the value */
     uint8_t extent;
+    uint8_t index_ext; /* bytes of the index in external32 */
 };
 
 struct fm_dtype {

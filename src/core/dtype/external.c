@@ -15,7 +15,7 @@
 #define FM_EXTERNAL_CHUNK 4096
 
 /* How one number becomes another. */
-enum how { HOW_SWAP, HOW_SIGNED, HOW_UNSIGNED, HOW_LONG_DOUBLE };
+enum how { HOW_SWAP, HOW_SIGNED, HOW_UNSIGNED, HOW_LONG_DOUBLE, HOW_LOGICAL };
 
 struct unit {
     enum how how;
@@ -30,12 +30,19 @@ static bool is_complex(uint8_t basic)
            basic == FM_BASIC_FLOAT128_COMPLEX;
 }
 
+static bool is_logical(uint8_t basic)
+{
+    return (basic >= FM_BASIC_BOOL && basic <= FM_BASIC_LOGICAL8) || basic == FM_BASIC_LOGICAL16;
+}
+
 static struct unit unit_of(uint8_t basic, MPI_Count here, MPI_Count there)
 {
     struct unit u = {.how = HOW_SWAP, .here = (uint8_t)here, .there = (uint8_t)there};
 
     if (basic == FM_BASIC_LONG_DOUBLE || basic == FM_BASIC_LONG_DOUBLE_COMPLEX) {
         u.how = LDBL_MANT_DIG == 113 ? HOW_SWAP : HOW_LONG_DOUBLE;
+    } else if (is_logical(basic)) {
+        u.how = HOW_LOGICAL;
     } else if (here != there) {
         u.how = basic >= FM_BASIC_INT8 && basic <= FM_BASIC_INT64 ? HOW_SIGNED : HOW_UNSIGNED;
     }
@@ -49,8 +56,8 @@ static int units_of(const struct fm_dtype *elem, struct unit u[2])
     int n = is_complex(elem->basic) ? 2 : 1;
 
     if (p) {
-        u[0] = unit_of(p->value, elem->size - p->index_len, elem->ext_size - p->index_len);
-        u[1] = unit_of(p->index, p->index_len, p->index_len);
+        u[0] = unit_of(p->value, elem->size - p->index_len, elem->ext_size - p->index_ext);
+        u[1] = unit_of(p->index, p->index_len, p->index_ext);
         return 2;
     }
     u[0] = u[1] = unit_of(elem->basic, elem->size / n, elem->ext_size / n);
@@ -153,6 +160,19 @@ static void long_double_in(char *to, const char *from)
     memcpy(to + 8, &exponent, 2);
 }
 
+/* Whatever is not zero, in any of its bytes, is true (14.5.2), and true is 1 here: other values
+   are none that a program could have in a bool. */
+static void logical_in(char *to, const char *from, size_t len)
+{
+    char any = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        any |= from[i];
+    }
+    memset(to, 0, len);
+    to[__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? len - 1 : 0] = any != 0;
+}
+
 /* One number out. False: it does not fit. */
 static bool unit_out(const struct unit *u, char *to, const char *from)
 {
@@ -161,6 +181,7 @@ static bool unit_out(const struct unit *u, char *to, const char *from)
 
     switch (u->how) {
     case HOW_SWAP:
+    case HOW_LOGICAL:
         swap_copy(to, from, u->here);
         return true;
     case HOW_LONG_DOUBLE:
@@ -186,6 +207,9 @@ static void unit_in(const struct unit *u, char *to, const char *from)
     switch (u->how) {
     case HOW_SWAP:
         swap_copy(to, from, u->here);
+        return;
+    case HOW_LOGICAL:
+        logical_in(to, from, u->here);
         return;
     case HOW_LONG_DOUBLE:
         long_double_in(to, from);

@@ -121,6 +121,180 @@ static void long_doubles(void)
     }
 }
 
+/* Every predefined type: its length in tables 13 and 14, and its numbers, most significant byte
+   first. A number of 4 bytes there and 8 here is an integer below 2^31. */
+static void lengths(void)
+{
+    static const struct {
+        MPI_Datatype type;
+        int n_numbers, here, there, is_logical;
+    } rows[] = {
+        {MPI_PACKED, 1, 1, 1},
+        {MPI_BYTE, 1, 1, 1},
+        {MPI_CHAR, 1, 1, 1},
+        {MPI_UNSIGNED_CHAR, 1, 1, 1},
+        {MPI_SIGNED_CHAR, 1, 1, 1},
+        {MPI_WCHAR, 1, sizeof(wchar_t), 2},
+        {MPI_SHORT, 1, 2, 2},
+        {MPI_UNSIGNED_SHORT, 1, 2, 2},
+        {MPI_INT, 1, 4, 4},
+        {MPI_LONG, 1, sizeof(long), 4},
+        {MPI_UNSIGNED, 1, 4, 4},
+        {MPI_UNSIGNED_LONG, 1, sizeof(long), 4},
+        {MPI_LONG_LONG_INT, 1, 8, 8},
+        {MPI_UNSIGNED_LONG_LONG, 1, 8, 8},
+        {MPI_FLOAT, 1, 4, 4},
+        {MPI_DOUBLE, 1, 8, 8},
+        {MPI_C_BOOL, 1, 1, 1, 1},
+        {MPI_INT8_T, 1, 1, 1},
+        {MPI_INT16_T, 1, 2, 2},
+        {MPI_INT32_T, 1, 4, 4},
+        {MPI_INT64_T, 1, 8, 8},
+        {MPI_UINT8_T, 1, 1, 1},
+        {MPI_UINT16_T, 1, 2, 2},
+        {MPI_UINT32_T, 1, 4, 4},
+        {MPI_UINT64_T, 1, 8, 8},
+        {MPI_AINT, 1, sizeof(MPI_Aint), 8},
+        {MPI_COUNT, 1, 8, 8},
+        {MPI_OFFSET, 1, 8, 8},
+        {MPI_C_COMPLEX, 2, 4, 4},
+        {MPI_C_DOUBLE_COMPLEX, 2, 8, 8},
+        {MPI_CHARACTER, 1, 1, 1},
+        {MPI_LOGICAL, 1, 4, 4, 1},
+        {MPI_INTEGER, 1, 4, 4},
+        {MPI_REAL, 1, 4, 4},
+        {MPI_DOUBLE_PRECISION, 1, 8, 8},
+        {MPI_COMPLEX, 2, 4, 4},
+        {MPI_DOUBLE_COMPLEX, 2, 8, 8},
+        {MPI_CXX_BOOL, 1, 1, 1, 1},
+        {MPI_CXX_FLOAT_COMPLEX, 2, 4, 4},
+        {MPI_CXX_DOUBLE_COMPLEX, 2, 8, 8},
+        {MPI_INTEGER1, 1, 1, 1},
+        {MPI_INTEGER2, 1, 2, 2},
+        {MPI_INTEGER4, 1, 4, 4},
+        {MPI_INTEGER8, 1, 8, 8},
+        {MPI_INTEGER16, 1, 16, 16},
+        {MPI_LOGICAL1, 1, 1, 1, 1},
+        {MPI_LOGICAL2, 1, 2, 2, 1},
+        {MPI_LOGICAL4, 1, 4, 4, 1},
+        {MPI_LOGICAL8, 1, 8, 8, 1},
+        {MPI_LOGICAL16, 1, 16, 16, 1},
+        {MPI_REAL2, 1, 2, 2},
+        {MPI_REAL4, 1, 4, 4},
+        {MPI_REAL8, 1, 8, 8},
+        {MPI_REAL16, 1, 16, 16},
+        {MPI_COMPLEX4, 2, 2, 2},
+        {MPI_COMPLEX8, 2, 4, 4},
+        {MPI_COMPLEX16, 2, 8, 8},
+        {MPI_COMPLEX32, 2, 16, 16},
+    };
+    const int is_big = *(const char *)(const int[]){1} == 0;
+
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        unsigned char here[64] = {0}, there[64] = {0};
+        int n = rows[i].n_numbers, h = rows[i].here, t = rows[i].there, size;
+        int n_given = h < t ? h : t;
+
+        if (MPI_Type_size(rows[i].type, &size) != MPI_SUCCESS) {
+            continue; /* an optional type that this library has not */
+        }
+        CHECK_EQ(size, n * h);
+        for (int k = 0; k < n; k++) {
+            for (int b = 0; b < n_given; b++) { /* b: significance */
+                int is_top = b == n_given - 1;
+                unsigned char v = (unsigned char)(is_top ? 1 : 0x11 * (b + 1) + k);
+
+                v = rows[i].is_logical ? b == 0 : v;
+                here[k * h + (is_big ? h - 1 - b : b)] = v;
+                there[k * t + t - 1 - b] = v;
+            }
+        }
+        expect(here, (size_t)(n * h), 1, rows[i].type, there, n * t);
+    }
+}
+
+/* What is not zero is true, in whichever byte; true is 1 here. */
+static void logicals(void)
+{
+    const unsigned char odd[4] = {0x80, 0, 0, 0}, many[3] = {0, 2, 0x80}, zero[4] = {0};
+    unsigned char bools[3];
+    int32_t l;
+    MPI_Aint at = 0;
+
+    OK(MPI_Unpack_external("external32", odd, 4, &at, &l, 1, MPI_LOGICAL));
+    CHECK_EQ(l, 1);
+    at = 0;
+    OK(MPI_Unpack_external("external32", zero, 4, &at, &l, 1, MPI_LOGICAL));
+    CHECK_EQ(l, 0);
+    at = 0;
+    OK(MPI_Unpack_external("external32", many, 3, &at, bools, 3, MPI_C_BOOL));
+    CHECK(bools[0] == 0 && bools[1] == 1 && bools[2] == 1);
+}
+
+/* Pairs whose value or index is narrower there, and types that are chosen by their range. */
+static void chosen(void)
+{
+    struct {
+        double v;
+        long at;
+    } a;
+    struct {
+        long v;
+        unsigned long at;
+    } b;
+    struct {
+        uint8_t v;
+        int64_t at;
+    } c;
+    const unsigned char a_bytes[12] = {0xbf, 0xf8, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xfb};
+    const unsigned char b_bytes[8] = {0xff, 0xff, 0xff, 0xfe, 0, 1, 0, 2};
+    const unsigned char c_bytes[9] = {7, 0, 0, 0, 0, 0, 0, 1, 2};
+    static const struct {
+        int r, len;
+    } ints[] = {{2, 1}, {3, 2}, {4, 2}, {5, 4}, {9, 4}, {10, 8}, {18, 8}, {19, 16}};
+    MPI_Datatype t;
+    MPI_Aint size;
+
+    memset(&a, 0, sizeof(a));
+    memset(&b, 0, sizeof(b));
+    memset(&c, 0, sizeof(c));
+    a.v = -1.5;
+    a.at = -5;
+    b.v = -2;
+    b.at = 0x10002;
+    c.v = 7;
+    c.at = 0x102;
+    OK(MPI_Type_get_value_index(MPI_DOUBLE, MPI_LONG, &t));
+    expect(&a, sizeof(a), 1, t, a_bytes, 12);
+    OK(MPI_Type_get_value_index(MPI_LONG, MPI_UNSIGNED_LONG, &t));
+    expect(&b, sizeof(b), 1, t, b_bytes, 8);
+    OK(MPI_Type_get_value_index(MPI_UINT8_T, MPI_INT64_T, &t));
+    expect(&c, sizeof(c), 1, t, c_bytes, 9);
+    /* 19.1.9.1 */
+    for (size_t i = 0; i < sizeof(ints) / sizeof(ints[0]); i++) {
+        OK(MPI_Type_create_f90_integer(ints[i].r, &t));
+        OK(MPI_Pack_external_size("external32", 1, t, &size));
+        CHECK_EQ(size, ints[i].len);
+    }
+    for (int p = 1; p <= 33; p++) {
+        int len = p > 15 ? 16 : p > 6 ? 8 : 4;
+
+        OK(MPI_Type_create_f90_real(p, MPI_UNDEFINED, &t));
+        OK(MPI_Pack_external_size("external32", 1, t, &size));
+        CHECK_EQ(size, len);
+        OK(MPI_Type_create_f90_complex(p, 1, &t));
+        OK(MPI_Pack_external_size("external32", 1, t, &size));
+        CHECK_EQ(size, 2 * len);
+    }
+    OK(MPI_Type_create_f90_real(MPI_UNDEFINED, 38, &t));
+    OK(MPI_Pack_external_size("external32", 1, t, &size));
+    CHECK_EQ(size, 8);
+    OK(MPI_Type_create_f90_real(MPI_UNDEFINED, 308, &t));
+    OK(MPI_Pack_external_size("external32", 1, t, &size));
+    CHECK_EQ(size, 16);
+}
+
 struct record {
     char c;
     long l[2];
@@ -185,6 +359,9 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     numbers();
     long_doubles();
+    lengths();
+    logicals();
+    chosen();
     derived();
     OK(MPI_Finalize());
     return 0;
