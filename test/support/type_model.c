@@ -385,7 +385,7 @@ static struct tm_type *random_darray(struct tm_rng *r, struct tm_type *kid, int 
     for (int64_t d = 0; d < n; d++) {
         int64_t gsize = tm_range(r, 1, most > 9 ? 9 : most);
         int64_t distrib = tm_range(r, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_CYCLIC);
-        int64_t psize = distrib == MPI_DISTRIBUTE_NONE ? 1 : tm_range(r, 1, 3);
+        int64_t psize = tm_range(r, 1, 3);
         int64_t darg = tm_range(r, 1, 4);
 
         if (distrib == MPI_DISTRIBUTE_BLOCK) {

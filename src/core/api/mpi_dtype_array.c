@@ -152,10 +152,8 @@ static int check_distribution(MPI_Count i, MPI_Count gsize, MPI_Count distrib, M
     if (psize < 1) {
         return bad_dim("array_of_psizes", i, psize, "must be positive");
     }
-    if (distrib == MPI_DISTRIBUTE_NONE) {
-        return psize == 1 ? 0
-                          : bad_dim("array_of_psizes", i, psize,
-                                    "must be 1 where the distribution is MPI_DISTRIBUTE_NONE");
+    if (distrib == MPI_DISTRIBUTE_NONE) { /* one block for the first of psize processes */
+        return 0;
     }
     if (distrib != MPI_DISTRIBUTE_BLOCK && distrib != MPI_DISTRIBUTE_CYCLIC) {
         return bad_dim("array_of_distribs", i, distrib,

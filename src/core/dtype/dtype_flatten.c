@@ -199,7 +199,7 @@ static bool is_even(const MPI_Count *offs, MPI_Count n)
         return false;
     }
     for (MPI_Count i = 2; i < n; i++) {
-        if (offs[i] - step != offs[i - 1]) {
+        if (offs[i] - offs[i - 1] != step) { /* all lie within the true extent */
             return false;
         }
     }
@@ -442,7 +442,8 @@ static int flatten_vector(struct fm_dtype *t, const struct fm_dtype_prog **out)
 {
     const struct fm_dtype *part = t->env->types[0];
     const MPI_Count *v = t->env->values;
-    MPI_Count stride = t->env->combiner == MPI_COMBINER_VECTOR ? v[2] * part->extent : v[2];
+    MPI_Count unit = t->env->combiner == MPI_COMBINER_VECTOR ? part->extent : 1;
+    MPI_Count stride = v[0] > 1 ? v[2] * unit : 0;
     struct fm_dtype_prog *row = own_loop(t, v[1], part->extent, part->prog);
 
     *out = row ? own_loop(t, v[0], stride, row) : NULL;

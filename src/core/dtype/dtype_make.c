@@ -106,7 +106,7 @@ static void shape_vector(struct shape *s, const struct fm_dtype_env *e)
     if (n == 0) {
         return;
     }
-    if (e->combiner == MPI_COMBINER_VECTOR) {
+    if (e->combiner == MPI_COMBINER_VECTOR && e->values[0] > 1) { /* of one block: any (5.1.2) */
         stride = mul(s, stride, t->extent);
     }
     last = mul(s, e->values[1] - 1, t->extent);
@@ -346,52 +346,48 @@ bool fm_dtype_block_get(const struct fm_dtype_env *e, MPI_Count i, struct fm_dty
         out->disp = 0;
         out->n = 1;
     }
-    return !is_scaled || !__builtin_mul_overflow(out->disp, out->type->extent, &out->disp);
+    return !is_scaled || out->n == 0 ||
+           !__builtin_mul_overflow(out->disp, out->type->extent, &out->disp);
 }
 
-/* Which part of a dimension a process of a darray has (5.1.4). */
-static int darray_dim(MPI_Count gsize, MPI_Count distrib, MPI_Count darg, MPI_Count psize,
-                      MPI_Count coord, struct fm_dtype_dim *d)
+/* Which part of a dimension a process of a darray has (5.1.4). Nothing in it is larger than gsize,
+   whose product with the stride fits. */
+static void darray_dim(MPI_Count gsize, MPI_Count distrib, MPI_Count darg, MPI_Count psize,
+                       MPI_Count coord, struct fm_dtype_dim *d)
 {
     MPI_Count left;
 
-    *d = (struct fm_dtype_dim){.n = 1, .k = gsize, .step = gsize};
+    *d = (struct fm_dtype_dim){.k = darg};
     if (distrib == MPI_DISTRIBUTE_NONE) {
-        return 0;
+        d->k = gsize;
+    } else if (darg == MPI_DISTRIBUTE_DFLT_DARG) {
+        d->k = distrib == MPI_DISTRIBUTE_BLOCK ? gsize / psize + (gsize % psize != 0) : 1;
     }
-    if (distrib == MPI_DISTRIBUTE_BLOCK) {
-        d->k = darg == MPI_DISTRIBUTE_DFLT_DARG ? gsize / psize + (gsize % psize != 0) : darg;
-    } else {
-        d->k = darg == MPI_DISTRIBUTE_DFLT_DARG ? 1 : darg;
+    d->k = min(d->k, gsize);
+    if (__builtin_mul_overflow(d->k, psize, &d->step) || d->step > gsize) {
+        d->step = gsize;
     }
-    if (__builtin_mul_overflow(d->k, psize, &d->step) ||
-        __builtin_mul_overflow(d->k, coord, &d->start)) {
-        return fm_fail(-FM_E_INVAL, "a block of a darray is too large");
+    if (__builtin_mul_overflow(d->k, coord, &d->start) || d->start >= gsize) {
+        *d = (struct fm_dtype_dim){.k = 1};
+        return;
     }
     left = gsize - d->start;
-    if (left <= 0) {
-        *d = (struct fm_dtype_dim){.k = 1};
-        return 0;
-    }
     d->n = left >= d->k ? (left - d->k) / d->step + 1 : 0;
     d->rem = left - d->n * d->step;
     d->rem = max(0, min(d->rem, d->k));
-    return 0;
 }
 
 /* values: size, rank, n, gsizes[n], distribs[n], dargs[n], psizes[n], order */
-static int darray_dims(const MPI_Count *v, MPI_Count n, struct fm_dtype_dim *dims)
+static void darray_dims(const MPI_Count *v, MPI_Count n, struct fm_dtype_dim *dims)
 {
     MPI_Count rank = v[1];
-    int rc = 0;
 
-    for (MPI_Count i = n - 1; i >= 0 && rc == 0; i--) { /* processes are in row-major order */
+    for (MPI_Count i = n - 1; i >= 0; i--) { /* processes are in row-major order */
         MPI_Count psize = v[3 + 3 * n + i];
 
-        rc = darray_dim(v[3 + i], v[3 + n + i], v[3 + 2 * n + i], psize, rank % psize, &dims[i]);
+        darray_dim(v[3 + i], v[3 + n + i], v[3 + 2 * n + i], psize, rank % psize, &dims[i]);
         rank /= psize;
     }
-    return rc;
 }
 
 static void reverse(struct fm_dtype_dim *dims, MPI_Count n)
@@ -415,13 +411,12 @@ int fm_dtype_dims_get(const struct fm_dtype_env *e, struct fm_dtype_dim **out_di
     MPI_Count stride = e->types[0]->extent;
     struct fm_dtype_dim *dims = calloc((size_t)n + 1, sizeof(*dims));
     bool is_overflow = false;
-    int rc = 0;
 
     if (!dims) {
         return fm_fail(-FM_E_NOMEM, "no memory for %lld dimensions", (long long)n);
     }
     if (is_darray) {
-        rc = darray_dims(v, n, dims);
+        darray_dims(v, n, dims);
     } else {
         for (MPI_Count i = 0; i < n; i++) { /* values: n, sizes[n], subsizes[n], starts[n], order */
             dims[i] = (struct fm_dtype_dim){
@@ -435,12 +430,9 @@ int fm_dtype_dims_get(const struct fm_dtype_env *e, struct fm_dtype_dim **out_di
         dims[i].stride = stride;
         is_overflow |= __builtin_mul_overflow(stride, sizes[is_fortran ? i : n - 1 - i], &stride);
     }
-    if (rc == 0 && is_overflow) {
-        rc = fm_fail(-FM_E_INVAL, "the whole array is larger than MPI_Count can say");
-    }
-    if (rc != 0) {
+    if (is_overflow) {
         free(dims);
-        return rc;
+        return fm_fail(-FM_E_INVAL, "the whole array is larger than MPI_Count can say");
     }
     *out_dims = dims;
     *out_n_dims = n;

@@ -80,7 +80,6 @@ static void arrays(void)
     int sizes[2] = {4, 6}, subs[2] = {2, 3}, starts[2] = {1, 2}, late[2] = {3, 0}, none[2] = {0, 1};
     MPI_Count sizes_c[2] = {4, 6}, subs_c[2] = {2, 7}, starts_c[2] = {1, 0};
     int block[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC}, odd[2] = {5, 5};
-    int only[2] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK};
     int dargs[2] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG}, small[2] = {1, 1};
     int grid[2] = {2, 3};
 
@@ -99,8 +98,6 @@ static void arrays(void)
     FAILS(MPI_Type_create_darray(5, 0, 2, sizes, block, dargs, grid, MPI_ORDER_C, MPI_INT, &t),
           MPI_ERR_ARG);
     FAILS(MPI_Type_create_darray(6, 0, 2, sizes, odd, dargs, grid, MPI_ORDER_C, MPI_INT, &t),
-          MPI_ERR_ARG);
-    FAILS(MPI_Type_create_darray(6, 0, 2, sizes, only, dargs, grid, MPI_ORDER_C, MPI_INT, &t),
           MPI_ERR_ARG);
     FAILS(MPI_Type_create_darray(6, 0, 2, sizes, block, small, grid, MPI_ORDER_C, MPI_INT, &t),
           MPI_ERR_ARG);

@@ -170,6 +170,70 @@ static void arrays(void)
         1, TYPES(MPI_SHORT));
 }
 
+/* A dimension that is not distributed is one block, of the first process in it (5.1.4). */
+static void not_distributed(void)
+{
+    int gsizes[2] = {5, 8}, distribs[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE};
+    int dargs[2] = {MPI_DISTRIBUTE_DFLT_DARG, -3}, grid[2] = {2, 3};
+    MPI_Datatype t;
+
+    for (int r = 0; r < 6; r++) {
+        OK(MPI_Type_create_darray(6, r, 2, gsizes, distribs, dargs, grid, MPI_ORDER_C, MPI_SHORT,
+                                  &t));
+        expect(t, r == 0   ? (struct want){48, 0, 80, 0, 48}
+                  : r == 3 ? (struct want){32, 0, 80, 48, 32}
+                           : (struct want){0, 0, 80, 0, 0});
+        OK(MPI_Type_free(&t));
+    }
+}
+
+/* Numbers near the ends of their ranges where the type itself is small. */
+static void extremes(void)
+{
+    const int most = INT_MAX, cyclic = MPI_DISTRIBUTE_CYCLIC, block = MPI_DISTRIBUTE_BLOCK;
+    const int two = 2, none = MPI_DISTRIBUTE_DFLT_DARG;
+    const MPI_Count half = INT64_MAX / 2 + 1, whole = INT64_MAX, lens[2] = {0, 1};
+    const MPI_Count far[2] = {INT64_MAX, 2}, ones[3] = {1, 1, 1}, apart[3] = {-half, half - 8, 0};
+    const int gsize = 100;
+    MPI_Datatype t;
+    MPI_Count n, from, len;
+
+    /* "where n is an arbitrary integer value" (5.1.2) */
+    OK(MPI_Type_vector_c(1, 3, INT64_MAX, MPI_DOUBLE, &t));
+    expect(t, (struct want){24, 0, 24, 0, 24});
+    OK(MPI_Type_commit(&t));
+    OK(MPI_Type_free(&t));
+    OK(MPI_Type_indexed_c(2, lens, far, MPI_DOUBLE, &t)); /* a block of nothing is nowhere */
+    expect(t, (struct want){8, 16, 8, 16, 8});
+    OK(MPI_Type_commit(&t));
+    OK(MPI_Type_free(&t));
+    /* Blocks and grids much larger than the array. */
+    for (int r = 0; r < 2; r++) {
+        OK(MPI_Type_create_darray(most, r, 1, &gsize, &cyclic, &most, &most, MPI_ORDER_C,
+                                  MPI_DOUBLE, &t));
+        expect(t, r == 0 ? (struct want){800, 0, 800, 0, 800} : (struct want){0, 0, 800, 0, 0});
+        OK(MPI_Type_commit(&t));
+        OK(MPI_Type_free(&t));
+    }
+    /* All that MPI_Count can say, in two halves. */
+    for (int r = 0; r < 2; r++) {
+        OK(MPI_Type_create_darray_c(2, r, 1, &whole, &block, &none, &two, MPI_ORDER_C, MPI_CHAR,
+                                    &t));
+        OK(MPI_Type_commit(&t));
+        OK(MPI_Type_size_c(t, &n));
+        CHECK_EQ(n, r == 0 ? half : whole - half);
+        OK(MPI_Type_get_true_extent_c(t, &from, &len));
+        CHECK(from == (r == 0 ? 0 : half) && len == n);
+        OK(MPI_Type_free(&t));
+    }
+    /* As far apart as can be. */
+    OK(MPI_Type_create_hindexed_c(3, ones, apart, MPI_CHAR, &t));
+    OK(MPI_Type_commit(&t));
+    OK(MPI_Type_get_true_extent_c(t, &from, &len));
+    CHECK(from == -half && len == INT64_MAX - 6);
+    OK(MPI_Type_free(&t));
+}
+
 static void markers(void)
 {
     MPI_Datatype wide, s, mixed[2] = {MPI_DATATYPE_NULL, MPI_INT};
@@ -319,6 +383,8 @@ int main(int argc, char **argv)
     CHECK_EQ(MPI_Aint_diff(b, a), sizeof(int));
     constructors();
     arrays();
+    not_distributed();
+    extremes();
     markers();
     chosen();
     large();
