@@ -4,6 +4,7 @@
 #include "../check.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -168,6 +169,47 @@ static void partial(void)
     OK(MPI_Type_free(&t));
 }
 
+/* A struct of several copies of mixed parts: every place where a message may end. */
+static void partial_nested(void)
+{
+    int lens[2] = {1, 1}, outer_lens[3] = {3, 2, 4}, n;
+    MPI_Aint at[2] = {0, 8}, outer_at[3] = {0, 64, 128};
+    MPI_Datatype inner_types[2] = {MPI_SHORT, MPI_DOUBLE}, inner, outer, outer_types[3];
+    /* Lengths of the basic elements of one outer: short and double three times, two ints, four
+       chars. */
+    static const int parts[] = {2, 8, 2, 8, 2, 8, 4, 4, 1, 1, 1, 1};
+    enum { N = sizeof(parts) / sizeof(parts[0]), SIZE = 42 };
+    bool is_end[2 * SIZE + 1] = {false};
+    int n_before[2 * SIZE + 1] = {0};
+    MPI_Status s;
+
+    OK(MPI_Type_create_struct(2, lens, at, inner_types, &inner));
+    outer_types[0] = inner;
+    outer_types[1] = MPI_INT;
+    outer_types[2] = MPI_CHAR;
+    OK(MPI_Type_create_struct(3, outer_lens, outer_at, outer_types, &outer));
+    for (int k = 0, end = 0; k < 2 * N; k++) {
+        end += parts[k % N];
+        is_end[end] = true;
+        n_before[end] = k + 1;
+    }
+    is_end[0] = true;
+    for (int len = 0; len <= 2 * SIZE; len++) {
+        OK(MPI_Status_set_elements(&s, MPI_BYTE, len));
+        OK(MPI_Get_elements(&s, outer, &n));
+        CHECK_EQ(n, is_end[len] ? n_before[len] : MPI_UNDEFINED);
+        OK(MPI_Get_count(&s, outer, &n));
+        CHECK_EQ(n, len % SIZE == 0 ? len / SIZE : MPI_UNDEFINED);
+        if (is_end[len]) {
+            OK(MPI_Status_set_elements(&s, outer, n_before[len]));
+            OK(MPI_Get_count(&s, MPI_BYTE, &n));
+            CHECK_EQ(n, len);
+        }
+    }
+    OK(MPI_Type_free(&inner));
+    OK(MPI_Type_free(&outer));
+}
+
 /* Beyond what an int says, with hardly any memory: the same bytes again and again. */
 static void large(void)
 {
@@ -194,6 +236,7 @@ int main(int argc, char **argv)
     absolute();
     pending();
     partial();
+    partial_nested();
     large();
     OK(MPI_Finalize());
     return 0;
