@@ -75,6 +75,7 @@ int fm_keytable_create(int n_ranks, struct fm_keytable **out_table, int *out_fd)
     t->n_ranks = n_ranks;
     t->universe_size = n_ranks;
     t->launcher = getpid();
+    t->pid_space = fm_segment_pid_space();
     snprintf(t->name, sizeof(t->name), "fathom-%d-%" PRIx64, (int)getpid(), t->token);
     *out_table = t;
     *out_fd = fd;

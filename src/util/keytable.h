@@ -22,7 +22,7 @@
 #include "util/status.h"
 
 #define FM_KEYTABLE_ENV       "FATHOM_JOB"
-#define FM_KEYTABLE_MAGIC     UINT64_C(0x31424f4a4d485446) /* "FTHMJOB1" in memory order */
+#define FM_KEYTABLE_MAGIC     UINT64_C(0x32424f4a4d485446) /* "FTHMJOB2" in memory order */
 #define FM_KEYTABLE_KEYS      8
 #define FM_KEYTABLE_KEY_LEN   24
 #define FM_KEYTABLE_VALUE_MAX 512
@@ -74,7 +74,8 @@ struct fm_keytable {
     int32_t n_ranks;
     int32_t launcher; /* process id of mpiexec */
     int32_t universe_size;
-    char name[64]; /* of the job: unique on this host */
+    uint64_t pid_space; /* of mpiexec, in which all process numbers here are told; 0: unknown */
+    char name[64];      /* of the job: unique on this host */
     /* What changes while the job runs. */
     _Atomic uint32_t change FM_ALIGNED(FM_CACHE_LINE); /* futex; bumped after any change */
     _Atomic uint32_t n_arrived;                        /* ranks that are in the fence */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,6 +96,13 @@ int fm_segment_open(int pid, int fd, int flags)
 
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
     return open(path, flags | O_CLOEXEC);
+}
+
+uint64_t fm_segment_pid_space(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
 uint64_t fm_segment_nonce(void)

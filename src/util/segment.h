@@ -22,6 +22,8 @@ int fm_segment_file(const char *name, size_t len, size_t n_reserved);
 int fm_segment_resize(int fd, size_t len);
 /* Descriptor `fd` of process pid, opened here with open(2)'s flags; -1 and errno. */
 int fm_segment_open(int pid, int fd, int flags);
+/* The namespace that tells this process the numbers of others (its inode); 0: unknown. */
+uint64_t fm_segment_pid_space(void);
 /* A number that tells a segment from all others. */
 uint64_t fm_segment_nonce(void);
 

@@ -240,6 +240,23 @@ class Refused(Test):
         self.ends(job, 1)
         self.assertRegex(job.err, r'MPI_Init failed: .*File too large \(see ulimit -f\)')
 
+    def test_other_process_numbers(self):
+        """A rank in a container: told at once, and nobody waits for it."""
+        unshare = ['unshare', '-r', '-pf', '--mount-proc']
+        if subprocess.run([*unshare, 'true'], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest('no namespace of process numbers can be made here')
+        for program in ([':', '-n', 1, *unshare], ['-n', 2, *unshare]):
+            with self.subTest(program):
+                first = ['-n', 1, harness.ACTOR, 'init', 'barrier', 'finalize']
+                job = self.mpiexec(*(first if program[0] == ':' else []), *program,
+                                   harness.ACTOR, 'init', 'barrier', 'finalize')
+                self.ends(job, 1)
+                self.assertIn('MPI_Init failed: MPI_ERR_UNSUPPORTED_OPERATION', job.err)
+                self.assertIn('run mpiexec inside of the container', job.err)
+        job = self.start(*unshare, harness.MPIEXEC, '-n', 2, harness.ACTOR, 'init', 'barrier',
+                         'finalize')
+        self.ends(job, 0)
+
     def test_help_and_version_depend_on_nothing(self):
         for option, text in (('--help', 'usage: mpiexec'), ('-h', 'usage: mpiexec'),
                              ('--version', 'Fathom'), ('-V', 'Fathom')):

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "util/keytable.h"
+#include "util/segment.h"
 
 /* How long to sleep before looking whether the launcher still lives. */
 #define LOOK_AGAIN_MS 100
@@ -72,6 +73,19 @@ static void die_with_parent(pid_t launcher)
     }
 }
 
+/* A container may have process numbers of its own, by which nobody can be reached or watched. */
+static int check_pid_space(const struct fm_keytable *t)
+{
+    uint64_t ours = fm_segment_pid_space();
+
+    if (!t->pid_space || !ours || t->pid_space == ours) {
+        return 0;
+    }
+    return fm_fail(-FM_E_UNSUPPORTED,
+                   "process numbers are not those of mpiexec here (a PID namespace): run mpiexec "
+                   "inside of the container, or give the container those of the host (--pid=host)");
+}
+
 static int find_place(void)
 {
     const char *text = getenv(FM_KEYTABLE_ENV);
@@ -83,6 +97,9 @@ static int find_place(void)
     rc = fm_keytable_place_parse(text, &mine.place);
     if (!rc) {
         rc = fm_keytable_map(&mine.place, &mine.table);
+    }
+    if (!rc) {
+        rc = check_pid_space(mine.table);
     }
     if (!rc) {
         rc = fm_keytable_claim(fm_keytable_slot(mine.table, mine.place.rank), getpid());

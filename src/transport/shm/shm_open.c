@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -350,14 +349,6 @@ static void choose_barrier(struct fm_shm_transport *t, int n_local)
 
 /* ---- Peers ---------------------------------------------------------------------------------- */
 
-/* Containers may have process numbers of their own. 0: unknown. */
-static uint32_t own_pid_space(void)
-{
-    struct stat st;
-
-    return stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
-}
-
 static int shm_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
 {
     struct fm_shm_transport *t = (struct fm_shm_transport *)tp;
@@ -368,7 +359,7 @@ static int shm_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
                                .version = FM_SHM_VERSION,
                                .pid = getpid(),
                                .fd = t->fd,
-                               .pid_space = own_pid_space()};
+                               .pid_space = (uint32_t)fm_segment_pid_space()};
 
     memcpy(out_addr, &a, sizeof(a));
     *out_len = sizeof(a);
@@ -402,7 +393,8 @@ static int attach(struct fm_shm_transport *t, struct fm_shm_ep *ep)
     int fd = fm_segment_open(a->pid, a->fd, O_RDWR);
     struct fm_shm_header *h;
 
-    if (fd < 0 && errno == ENOENT && a->pid_space && a->pid_space == own_pid_space()) {
+    if (fd < 0 && errno == ENOENT && a->pid_space &&
+        a->pid_space == (uint32_t)fm_segment_pid_space()) {
         return fm_fail(-FM_E_PEER, "process %d (pid %d) has ended", ep->ep.peer, a->pid);
     }
     if (fd < 0) {
