@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Eight threads per rank in mixed calls at MPI_THREAD_MULTIPLE (MPI-5.0 11.6): each talks to the
-   thread of the same number on the next rank, in a communicator that all share. */
+   thread of the same number on the next rank, in a communicator that all share. Then all of them
+   fill, and look for, partitions of one message (4.3.1). */
 #include "../check.h"
 
 #include <pthread.h>
 #include <string.h>
 
-enum { N_THREADS = 8, N_ROUNDS = 30, LONG = 5000 };
+enum { N_THREADS = 8, N_ROUNDS = 40, N_PARTS = 4 * N_THREADS, LONG = 5000 };
 
 static int rank, size, to, from;
 
@@ -26,6 +27,7 @@ static void check(const struct thread *t, int n, int round)
 static void one_round(struct thread *t, int round)
 {
     int n = round % 3 == 2 ? LONG : 10, tag = t->number, flag = 0;
+    int indices[2], index;
     MPI_Request r[2];
     MPI_Message message;
     MPI_Status st;
@@ -33,7 +35,7 @@ static void one_round(struct thread *t, int round)
     for (int k = 0; k < n; k++) {
         t->out[k] = rank * 1000 + t->number * 100 + round;
     }
-    switch ((round + t->number) % 5) {
+    switch ((round + t->number) % 8) {
     case 0:
         OK(MPI_Sendrecv(t->out, n, MPI_INT, to, tag, t->in, n, MPI_INT, from, tag, MPI_COMM_WORLD,
                         &st));
@@ -56,6 +58,33 @@ static void one_round(struct thread *t, int round)
             OK(MPI_Test(&r[0], &flag, MPI_STATUS_IGNORE));
         }
         break;
+    case 4:
+        OK(MPI_Recv_init(t->in, n, MPI_INT, from, tag, MPI_COMM_WORLD, &r[0]));
+        OK(MPI_Send_init(t->out, n, MPI_INT, to, tag, MPI_COMM_WORLD, &r[1]));
+        OK(MPI_Startall(2, r));
+        OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+        OK(MPI_Request_free(&r[0]));
+        OK(MPI_Request_free(&r[1]));
+        break;
+    case 5:
+        OK(MPI_Isend(t->out, n, MPI_INT, to, tag, MPI_COMM_WORLD, &r[1]));
+        while (!flag) {
+            OK(MPI_Iprobe(from, tag, MPI_COMM_WORLD, &flag, &st));
+        }
+        OK(MPI_Irecv(t->in, n, MPI_INT, from, tag, MPI_COMM_WORLD, &r[0]));
+        OK(MPI_Waitany(2, r, &index, &st));
+        OK(MPI_Waitany(2, r, &index, &st));
+        break;
+    case 6:
+        OK(MPI_Irecv(t->in, n, MPI_INT, from, N_THREADS + tag, MPI_COMM_WORLD, &r[0]));
+        OK(MPI_Cancel(&r[0]));
+        OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+        OK(MPI_Irecv(t->in, n, MPI_INT, from, tag, MPI_COMM_WORLD, &r[0]));
+        OK(MPI_Isend(t->out, n, MPI_INT, to, tag, MPI_COMM_WORLD, &r[1]));
+        for (int n_done = 0; n_done<2; n_done += flag> 0 ? flag : 0) {
+            OK(MPI_Waitsome(2, r, &flag, indices, MPI_STATUSES_IGNORE));
+        }
+        break;
     default:
         OK(MPI_Irecv(t->in, n, MPI_INT, from, tag, MPI_COMM_WORLD, &r[0]));
         OK(MPI_Bsend(t->out, n, MPI_INT, to, tag, MPI_COMM_WORLD));
@@ -73,6 +102,55 @@ static void *run(void *arg)
     return NULL;
 }
 
+/* Of all threads: one message, in partitions that are ready at any time. */
+static MPI_Request parts[2];
+static int parts_out[N_PARTS], parts_in[N_PARTS];
+
+static void *run_parts(void *arg)
+{
+    const struct thread *t = arg;
+    int has_come = 0;
+
+    for (int k = t->number; k < N_PARTS; k += N_THREADS) {
+        parts_out[k] = rank * 1000 + k;
+        OK(MPI_Pready(k, parts[0]));
+    }
+    for (int k = N_THREADS - 1 - t->number; k < N_PARTS; k += N_THREADS, has_come = 0) {
+        while (!has_come) {
+            OK(MPI_Parrived(parts[1], k, &has_come));
+        }
+        CHECK_EQ(parts_in[k], from * 1000 + k);
+    }
+    return NULL;
+}
+
+static void with_threads(struct thread *threads, void *(*fn)(void *))
+{
+    for (int k = 0; k < N_THREADS; k++) {
+        threads[k].number = k;
+        CHECK_EQ(pthread_create(&threads[k].id, NULL, fn, &threads[k]), 0);
+    }
+    for (int k = 0; k < N_THREADS; k++) {
+        CHECK_EQ(pthread_join(threads[k].id, NULL), 0);
+    }
+}
+
+static void partitioned(struct thread *threads)
+{
+    OK(MPI_Psend_init(parts_out, N_PARTS, 1, MPI_INT, to, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                      &parts[0]));
+    OK(MPI_Precv_init(parts_in, N_PARTS, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                      &parts[1]));
+    for (int round = 0; round < 5; round++) {
+        memset(parts_in, 0, sizeof(parts_in));
+        OK(MPI_Startall(2, parts));
+        with_threads(threads, run_parts);
+        OK(MPI_Waitall(2, parts, MPI_STATUSES_IGNORE));
+    }
+    OK(MPI_Request_free(&parts[0]));
+    OK(MPI_Request_free(&parts[1]));
+}
+
 int main(int argc, char **argv)
 {
     static struct thread threads[N_THREADS];
@@ -86,13 +164,8 @@ int main(int argc, char **argv)
     OK(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
     to = (rank + 1) % size;
     from = (rank + size - 1) % size;
-    for (int k = 0; k < N_THREADS; k++) {
-        threads[k].number = k;
-        CHECK_EQ(pthread_create(&threads[k].id, NULL, run, &threads[k]), 0);
-    }
-    for (int k = 0; k < N_THREADS; k++) {
-        CHECK_EQ(pthread_join(threads[k].id, NULL), 0);
-    }
+    with_threads(threads, run);
+    partitioned(threads);
     OK(MPI_Buffer_detach(&addr, &len));
     OK(MPI_Finalize());
     return 0;
