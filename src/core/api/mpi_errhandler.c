@@ -296,7 +296,10 @@ int PMPI_Add_error_string(int errorcode, const char *string)
 
     FM_ENTER_ANY();
     rc = fm_find_out(NULL, FM_CALL, "string", string);
-    if (rc == MPI_SUCCESS) {
+    if (rc == MPI_SUCCESS && strlen(string) >= MPI_MAX_ERROR_STRING) {
+        rc = fm_raise(NULL, FM_CALL, MPI_ERR_ARG, "string has %zu characters, allowed are %d",
+                      strlen(string), MPI_MAX_ERROR_STRING - 1);
+    } else if (rc == MPI_SUCCESS) {
         rc = raise_code(FM_CALL, fm_error_add_string(errorcode, string), "code", errorcode);
     }
     FM_LEAVE_ANY();

@@ -267,7 +267,7 @@ static int remove_code(int code)
 {
     struct user_code *own = find_user(code);
 
-    if (!own || own->klass == code) {
+    if (!own || own->klass == code || own->text) { /* its string must go first */
         return MPI_ERR_ARG;
     }
     take_away(own);

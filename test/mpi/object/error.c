@@ -62,6 +62,7 @@ static void own_codes(void)
 
 static void last_used(void)
 {
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
     int *value, flag, klass, code;
 
     OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag));
@@ -72,6 +73,15 @@ static void last_used(void)
     FAILS(MPI_Remove_error_code(MPI_ERR_RANK), MPI_ERR_ARG);
     FAILS(MPI_Add_error_string(MPI_ERR_RANK, "no"), MPI_ERR_ARG);
     FAILS(MPI_Add_error_code(code + 100, &code), MPI_ERR_ARG);
+    OK(MPI_Add_error_string(code, "in the way"));
+    FAILS(MPI_Remove_error_code(code), MPI_ERR_ARG); /* has a string */
+    OK(MPI_Remove_error_string(code));
+    FAILS(MPI_Remove_error_string(code), MPI_ERR_ARG);
+    memset(text, 'x', sizeof(text) - 1);
+    FAILS(MPI_Add_error_string(code, text), MPI_ERR_ARG);
+    text[MPI_MAX_ERROR_STRING - 1] = '\0';
+    OK(MPI_Add_error_string(code, text));
+    OK(MPI_Remove_error_string(code));
     OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag));
     CHECK(flag && *value == code);
     OK(MPI_Remove_error_code(code));
