@@ -20,191 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/p2p/match_vars.h"
+
 /* What is exact in a key: the index of a queue kind. */
 enum { EXACT = 0, ANY_SOURCE = 1, ANY_TAG = 2, ANY_BOTH = 3, N_KINDS = 4 };
 
-#define BUCKETS_FIRST 64
-#define BUCKETS_MAX   (1 << 20)
-#define SLAB_LEN      4096
-
-#define AT(member) offsetof(struct fm_match_words, member)
-
-static const struct fathom_cvar cvars[] = {
-    {.name = "match_buckets_first",
-     .type = FATHOM_INT,
-     .scope = FATHOM_SCOPE_LOCAL,
-     .verbosity = FATHOM_TUNER_ALL,
-     .at = AT(buckets_first),
-     .def = BUCKETS_FIRST,
-     .min = 2,
-     .max = BUCKETS_MAX,
-     .fixed_after_init = true,
-     .desc = "Size that the hash tables of the matching engine begin with; raise it for programs "
-             "that soon have thousands of different source and tag pairs waiting."},
-    {.name = "match_buckets_max",
-     .type = FATHOM_INT,
-     .scope = FATHOM_SCOPE_LOCAL,
-     .verbosity = FATHOM_TUNER_ALL,
-     .at = AT(buckets_max),
-     .def = BUCKETS_MAX,
-     .min = 2,
-     .max = 1 << 26,
-     .fixed_after_init = true,
-     .desc = "Size beyond which a hash table of the matching engine does not grow; lower it to "
-             "bound memory at the price of longer searches."},
-};
-
-static const struct fathom_term attempts[] = {
-    {AT(n_posted_hits)}, {AT(n_posts)}, {AT(n_other_attempts)}};
-static const struct fathom_term steps[] = {{AT(n_posted_hits)}, {AT(n_posts)}, {AT(n_other_steps)}};
-
-static const struct fathom_pvar pvars[] = {
-    {.name = "match_unexpected_length",
-     .klass = FATHOM_LEVEL,
-     .unit = "messages",
-     .verbosity = FATHOM_USER_BASIC,
-     .at = AT(umq_len),
-     .is_level = true,
-     .desc = "Messages that have arrived and wait for a receive."},
-    {.name = "match_unexpected_length_high",
-     .klass = FATHOM_HIGHWATERMARK,
-     .unit = "messages",
-     .verbosity = FATHOM_USER_BASIC,
-     .at = AT(umq_len),
-     .desc = "Most messages that ever waited for a receive at one time."},
-    {.name = "match_unexpected_bytes",
-     .klass = FATHOM_LEVEL,
-     .unit = "bytes",
-     .verbosity = FATHOM_USER_BASIC,
-     .at = AT(umq_bytes),
-     .is_level = true,
-     .desc = "Payload held in memory for messages that wait for a receive."},
-    {.name = "match_unexpected_bytes_high",
-     .klass = FATHOM_HIGHWATERMARK,
-     .unit = "bytes",
-     .verbosity = FATHOM_USER_BASIC,
-     .at = AT(umq_bytes),
-     .desc = "Most payload that was ever held for waiting messages at one time."},
-    {.name = "match_posted_length",
-     .klass = FATHOM_LEVEL,
-     .unit = "receives",
-     .verbosity = FATHOM_USER_BASIC,
-     .at = AT(prq_len),
-     .is_level = true,
-     .desc = "Receives that are posted and wait for a message."},
-    {.name = "match_posted_length_high",
-     .klass = FATHOM_HIGHWATERMARK,
-     .unit = "receives",
-     .verbosity = FATHOM_USER_BASIC,
-     .at = AT(prq_len),
-     .desc = "Most receives that ever waited for a message at one time."},
-    {.name = "match_attempts",
-     .klass = FATHOM_COUNTER,
-     .unit = "searches",
-     .terms = attempts,
-     .n_terms = FM_ARRAY_LEN(attempts),
-     .desc = "Searches for a partner, by arriving messages, receives and probes."},
-    {.name = "match_steps",
-     .klass = FATHOM_COUNTER,
-     .unit = "steps",
-     .verbosity = FATHOM_TUNER_DETAIL,
-     .terms = steps,
-     .n_terms = FM_ARRAY_LEN(steps),
-     .desc = "Queues looked at in all searches, an empty chain as one; many more than "
-             "match_attempts means "
-             "that the tables are too small."},
-    {.name = "match_posted_hits",
-     .klass = FATHOM_COUNTER,
-     .unit = "messages",
-     .at = AT(n_posted_hits),
-     .desc = "Messages that found their receive posted when they arrived."},
-    {.name = "match_unexpected_hits",
-     .klass = FATHOM_COUNTER,
-     .unit = "receives",
-     .at = AT(n_unexpected_hits),
-     .desc = "Receives that found their message waiting already."},
-    {.name = "match_wildcards",
-     .klass = FATHOM_COUNTER,
-     .unit = "receives",
-     .at = AT(n_wildcards),
-     .desc = "Receives with MPI_ANY_SOURCE or MPI_ANY_TAG."},
-    {.name = "match_probes",
-     .klass = FATHOM_COUNTER,
-     .unit = "calls",
-     .at = AT(n_probes),
-     .desc = "Calls of MPI_Probe and its kin."},
-    {.name = "match_rehashes",
-     .klass = FATHOM_COUNTER,
-     .unit = "times",
-     .verbosity = FATHOM_TUNER_DETAIL,
-     .at = AT(n_rehashes),
-     .desc = "Times that a table was swept of empty queues or grown."},
-    {.name = "match_indexings",
-     .klass = FATHOM_COUNTER,
-     .unit = "times",
-     .verbosity = FATHOM_TUNER_DETAIL,
-     .at = AT(n_indexings),
-     .desc = "Times that waiting messages were filed anew because a wildcard of a kind not in use "
-             "looked for them."},
-    {.name = "match_table_bytes",
-     .klass = FATHOM_LEVEL,
-     .unit = "bytes",
-     .verbosity = FATHOM_TUNER_DETAIL,
-     .at = AT(table_bytes),
-     .desc = "Memory of the tables and queues of the matching engine."},
-};
-
-static const struct fathom_event_item items[] = {
-    {"context", "Context id of the communicator's message space.", FATHOM_UNSIGNED, NULL},
-    {"source", "Rank of the sender in the communicator, or MPI_ANY_SOURCE.", FATHOM_INT, NULL},
-    {"tag", "Tag, or MPI_ANY_TAG.", FATHOM_INT, NULL},
-    {"length", "Entries that wait in that set now.", FATHOM_UNSIGNED_LONG_LONG, NULL},
-};
-
-enum { EV_UMQ_IN, EV_UMQ_OUT, EV_POSTED, EV_MATCHED };
-
-static const struct fathom_event events[] = {
-    [EV_UMQ_IN] = {.name = "match_unexpected_queued",
-                   .verbosity = FATHOM_USER_DETAIL,
-                   .at = AT(on_umq_in),
-                   .data = items,
-                   .n_data = FM_ARRAY_LEN(items),
-                   .desc = "A message arrived that no posted receive matches."},
-    [EV_UMQ_OUT] = {.name = "match_unexpected_matched",
-                    .verbosity = FATHOM_USER_DETAIL,
-                    .at = AT(on_umq_out),
-                    .data = items,
-                    .n_data = FM_ARRAY_LEN(items),
-                    .desc = "A receive took a message that had been waiting."},
-    [EV_POSTED] = {.name = "match_receive_posted",
-                   .verbosity = FATHOM_USER_DETAIL,
-                   .at = AT(on_posted),
-                   .data = items,
-                   .n_data = FM_ARRAY_LEN(items),
-                   .desc = "A receive began to wait for its message."},
-    [EV_MATCHED] = {.name = "match_receive_matched",
-                    .verbosity = FATHOM_USER_DETAIL,
-                    .at = AT(on_matched),
-                    .data = items,
-                    .n_data = FM_ARRAY_LEN(items),
-                    .desc = "A message arrived and took a receive that had been waiting."},
-};
-
-static const struct fathom_category categories[] = {
-    {"match", "Queues and searches of message matching.", NULL}};
-
-const struct fathom_table fm_match_vars = {
-    .room = "match",
-    .block_len = sizeof(struct fm_match_words),
-    .cvars = cvars,
-    .n_cvars = FM_ARRAY_LEN(cvars),
-    .pvars = pvars,
-    .n_pvars = FM_ARRAY_LEN(pvars),
-    .events = events,
-    .n_events = FM_ARRAY_LEN(events),
-    .categories = categories,
-    .n_categories = FM_ARRAY_LEN(categories),
-};
+#define SLAB_LEN 4096
 
 /* All entries of one key. Never moves. */
 struct queue {
@@ -317,16 +138,8 @@ static inline struct queue *find(const struct fm_match *m, struct table *t, uint
     return find_other(m, t, context, pair);
 }
 
-FM_COLD static void emit(struct fm_match *m, int event, const struct fm_match_key *key,
-                         uint64_t length)
-{
-    uint64_t values[] = {key->context, (uint64_t)key->source, (uint64_t)key->tag, length};
-
-    fathom_mpit_emit(&events[event], m->words, NULL, values);
-}
-
 #define EMIT(m, word, event, key, length)                                                          \
-    FM_STAT(if (FM_UNLIKELY((m)->words->word)) emit(m, event, key, length))
+    FM_STAT(if (FM_UNLIKELY((m)->words->word)) fm_match_emit((m)->words, event, key, length))
 
 /* ---- Tables: the cold side ------------------------------------------------------------------ */
 
@@ -474,8 +287,8 @@ int fm_match_create(struct fm_match_words *words, struct fm_match **out_match)
         return fm_fail(-FM_E_NOMEM, "no memory for the matching engine");
     }
     m->words = words;
-    m->max_buckets = power_of_two(words->buckets_max, BUCKETS_MAX);
-    first = power_of_two(words->buckets_first, BUCKETS_FIRST);
+    m->max_buckets = power_of_two(words->buckets_max, FM_MATCH_BUCKETS_MAX);
+    first = power_of_two(words->buckets_first, FM_MATCH_BUCKETS_FIRST);
     first = first > m->max_buckets ? m->max_buckets : first;
     fm_list_init(&m->all_unexpected);
     rc = table_init(&m->posted, first);
@@ -613,7 +426,7 @@ static inline struct fm_posted *hit(struct fm_match *m, const struct fm_match_ke
     p->queue = NULL;
     level_down(&m->words->prq_len);
     FM_STAT(m->words->n_posted_hits++);
-    EMIT(m, on_matched, EV_MATCHED, key, m->words->prq_len.now);
+    EMIT(m, on_matched, FM_MATCH_EV_MATCHED, key, m->words->prq_len.now);
     return p;
 }
 
@@ -667,7 +480,7 @@ static inline int post(struct fm_match *m, struct fm_posted *p)
     }
     p->stamp = m->words->n_posts + m->n_reposts; /* one of the two grows now */
     level_up(&m->words->prq_len);
-    EMIT(m, on_posted, EV_POSTED, &p->key, m->words->prq_len.now);
+    EMIT(m, on_posted, FM_MATCH_EV_POSTED, &p->key, m->words->prq_len.now);
     return 0;
 }
 
@@ -748,7 +561,7 @@ int fm_match_keep(struct fm_match *m, struct fm_unexpected *u)
     u->stamp = m->stamp++;
     fm_list_push(&m->all_unexpected, &u->all);
     level_up(&m->words->umq_len);
-    EMIT(m, on_umq_in, EV_UMQ_IN, &u->key, m->words->umq_len.now);
+    EMIT(m, on_umq_in, FM_MATCH_EV_UMQ_IN, &u->key, m->words->umq_len.now);
     return 0;
 
 err_file:
@@ -824,7 +637,7 @@ static inline struct fm_unexpected *receive(struct fm_match *m, const struct fm_
     if (u) {
         take_unexpected(m, u);
         FM_STAT(m->words->n_unexpected_hits++);
-        EMIT(m, on_umq_out, EV_UMQ_OUT, &u->key, m->words->umq_len.now);
+        EMIT(m, on_umq_out, FM_MATCH_EV_UMQ_OUT, &u->key, m->words->umq_len.now);
     }
     return u;
 }

@@ -33,7 +33,7 @@ struct fm_match_key {
     int32_t tag;    /* or FM_ANY_TAG */
 };
 
-/* Words of the room in the shared page; rows in match.c. */
+/* Words of the room in the shared page; rows in match_vars.c. */
 struct fm_match_words {
     /* A message that finds its receive touches this line and the next word or two. */
     struct fathom_level prq_len;    /* posted receives */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The variables and events of the engine, as rows over the words of p2p_words.h; those of progress
- * are in progress_vars.c, those of matching in match.c.
+ * are in progress_vars.c, those of matching in match_vars.c.
  */
 #include "core/p2p/engine.h"
 
