@@ -254,6 +254,35 @@ static void all_or_none(void)
     FAILS(MPI_Cancel(&r[0]), MPI_ERR_REQUEST);
 }
 
+/* What one round of a persistent request left is not told of the next (3.9). */
+static void anew(void)
+{
+    int out[2] = {7, 8}, in = 0, flag, n;
+    MPI_Request r;
+    MPI_Status st;
+
+    OK(MPI_Recv_init(&in, 1, MPI_INT, 0, 12, self, &r));
+    for (int round = 0; round < 3; round++) {
+        OK(MPI_Start(&r));
+        OK(MPI_Cancel(&r));
+        OK(MPI_Wait(&r, &st));
+        OK(MPI_Test_cancelled(&st, &flag));
+        CHECK_EQ(flag, 1);
+        OK(MPI_Start(&r));
+        OK(MPI_Send(out, 2, MPI_INT, 0, 12, self));
+        FAILS(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+        CHECK(r != MPI_REQUEST_NULL);
+        in = 0;
+        OK(MPI_Start(&r));
+        OK(MPI_Send(out, 1, MPI_INT, 0, 12, self));
+        OK(MPI_Wait(&r, &st));
+        OK(MPI_Test_cancelled(&st, &flag));
+        OK(MPI_Get_count(&st, MPI_INT, &n));
+        CHECK(!flag && n == 1 && in == 7);
+    }
+    OK(MPI_Request_free(&r));
+}
+
 /* A null request, one that is complete, one not started, one that waits, another complete one. */
 static void mixed(MPI_Request r[5], int in[5])
 {
@@ -447,6 +476,7 @@ int main(int argc, char **argv)
     errors_are_told();
     from_nobody();
     all_or_none();
+    anew();
     some_of_them();
     any_of_them();
     whose_errors();
