@@ -218,6 +218,11 @@ static int pick_node(const struct fm_coll *c, int forced, MPI_Count len, struct 
     if (!node_algos[c->kind] || c->is_varying || (forced && !is_forced)) {
         return 0;
     }
+    /* Nobody waits for the ranks below it in a broadcast by messages, while cells must be free
+       again: with more ranks than processors that is one switch of them in three. */
+    if (c->kind == FM_COLL_BCAST && !is_forced) {
+        return 0;
+    }
     rc = fm_node_find(c->comm, is_forced, &node);
     if (rc == 0 && node) {
         way->len = c->kind == FM_COLL_ALLGATHER ? len / c->comm->size : len;
