@@ -305,7 +305,7 @@ static const char *bound_name(const char *name, enum fathom_bind bind)
 {
     const char *suffix = bind_suffix(bind);
     size_t len = strlen(name) + strlen(suffix) + 1;
-    char *out = malloc(len);
+    char *out = fm_mpit_got(malloc(len));
 
     if (out) {
         snprintf(out, len, "%s%s", name, suffix);
@@ -514,7 +514,7 @@ static int table_add(const struct fathom_table *from, void **out_block)
     if (fm_mpit_grow(&fm_mpit.tables, fm_mpit.n_tables, sizeof(*fm_mpit.tables)) != 0) {
         return -1;
     }
-    t = calloc(1, sizeof(*t));
+    t = fm_mpit_got(calloc(1, sizeof(*t)));
     if (!t) {
         return -1;
     }

@@ -83,7 +83,7 @@ int fm_cvar_alloc(int index, const void *obj_handle, uint64_t *out_handle, int *
     if (v->bind != FATHOM_BIND_NONE && !object) {
         rc = FM_T_INVALID;
     } else if ((h = fm_slots_take(&handles)) == NULL) {
-        rc = FM_T_OUT_OF_HANDLES;
+        rc = fm_mpit_live_no_slot(&handles);
     } else {
         h->index = index;
         h->object = object;

@@ -225,6 +225,7 @@ int fm_event_whence(uint64_t instance, int *out_source)
 /* The last one out of a freed registration says so to its owner; nobody raises it again. */
 static void end_if_last(struct fm_registration *r, int safety)
 {
+    struct fm_event *e = r->event;
     uint32_t ending = ENDING;
     fm_any_fn fn;
     uint64_t value;
@@ -240,6 +241,7 @@ static void end_if_last(struct fm_registration *r, int safety)
     data = r->free_data;
     value = r->free_value;
     atomic_store(&r->state, DEAD);
+    atomic_fetch_add(&e->n_dead, 1);
     if (fn) {
         before = context_begin(safety);
         fm_event_call_free(fn, value, safety, data);
@@ -536,18 +538,9 @@ void fathom_mpit_emit(const struct fathom_event *event, const void *block, const
 /* Called locked: the host tests this word. */
 static void set_on(struct fm_event *e)
 {
-    struct fm_registration *r;
-    uint64_t on = 0;
-    int i;
+    uint64_t number = (uint64_t)(e - fm_mpit.events) + 1;
 
-    for (r = atomic_load(&e->registrations); r; r = r->next) {
-        for (i = 0; i < N_LEVELS && atomic_load(&r->state) == LIVE; i++) {
-            if (atomic_load(&r->callbacks[i])) {
-                on = (uint64_t)(e - fm_mpit.events) + 1;
-            }
-        }
-    }
-    __atomic_store_n(e->on, on, __ATOMIC_RELEASE);
+    __atomic_store_n(e->on, e->n_callbacks > 0 ? number : 0, __ATOMIC_RELEASE);
 }
 
 /* Called locked: one that is dead, or a new one in front of the list. */
@@ -555,8 +548,9 @@ static struct fm_registration *unused_of(struct fm_event *e)
 {
     struct fm_registration *r;
 
-    for (r = atomic_load(&e->registrations); r; r = r->next) {
+    for (r = atomic_load(&e->registrations); r && atomic_load(&e->n_dead) > 0; r = r->next) {
         if (atomic_load(&r->state) == DEAD && atomic_load(&r->n_inside) == 0) {
+            atomic_fetch_sub(&e->n_dead, 1);
             fm_slots_renew(&registrations, r);
             return r;
         }
@@ -593,7 +587,7 @@ int fm_event_alloc(int index, const void *obj_handle, unsigned queue_len,
     }
     if (rc == FM_T_OK) {
         r = unused_of(e);
-        rc = r ? FM_T_OK : FM_T_OUT_OF_HANDLES;
+        rc = r ? FM_T_OK : fm_mpit_live_no_slot(&registrations);
     }
     if (rc == FM_T_OK) {
         atomic_store(&r->object, object);
@@ -629,6 +623,7 @@ static void retire(struct fm_registration *r, int level, struct callback *new_on
 {
     struct callback *old = atomic_exchange(&r->callbacks[level], new_one);
 
+    r->event->n_callbacks += (new_one != NULL) - (old != NULL);
     if (old) {
         old->retired = r->retired;
         r->retired = old;

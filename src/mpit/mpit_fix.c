@@ -151,11 +151,11 @@ static int place_of(const struct fm_pvar *v)
 /* Stable: three passes over the order of adding. */
 static void order_pvars(void)
 {
-    struct fm_pvar *sorted = calloc((size_t)fm_mpit.n_pvars + 1, sizeof(*sorted));
+    struct fm_pvar *sorted = fm_mpit_got(calloc((size_t)fm_mpit.n_pvars + 1, sizeof(*sorted)));
     int place, i, n = 0;
 
     if (!sorted) {
-        return; /* the order of adding serves as well */
+        return;
     }
     for (place = 0; place < 3; place++) {
         for (i = 0; i < fm_mpit.n_pvars; i++) {
@@ -229,7 +229,7 @@ static void write_cvar_text(struct fm_cvar *v)
     snprintf(text, sizeof(text), "%s%s [%s; default %s; %s; %s%s]", r->desc,
              v->bind == FATHOM_BIND_NONE ? "" : " This is the value of one object.", bounds, def,
              env, requirement(r->scope), r->fixed_after_init ? "; fixed after MPI_Init" : "");
-    v->desc = strdup(text);
+    v->desc = fm_mpit_got(strdup(text));
 }
 
 static void write_texts(void)
@@ -246,7 +246,7 @@ static void write_texts(void)
         if (r->unit) {
             snprintf(text, sizeof(text), "%s [%s]", r->desc, r->unit);
         }
-        fm_mpit.pvars[i].desc = strdup(r->unit ? text : r->desc);
+        fm_mpit.pvars[i].desc = fm_mpit_got(strdup(r->unit ? text : r->desc));
     }
 }
 

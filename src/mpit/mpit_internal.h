@@ -121,6 +121,8 @@ struct fm_event {
     /* Registrations, dead ones among them; grows only. Stored with release order by
        fm_event_alloc, loaded with acquire order by emitters, which take no lock. */
     _Atomic(struct fm_registration *) registrations;
+    _Atomic uint32_t n_dead; /* of these; whoever ends one counts it, on any thread */
+    int n_callbacks;         /* of all registrations */
 };
 
 /* Words that belong to a live object of the host. */
@@ -141,6 +143,7 @@ struct fm_mpit {
     bool is_own_page;
     bool is_fixed;
     bool is_started_once;
+    bool is_short;          /* memory was out while the set was made */
     unsigned default_queue; /* events that can wait unless a hint says so: the cvar at the start */
     int n_users;            /* fathom_mpit_start less fathom_mpit_stop */
     _Atomic int n_tools; /* MPI_T_init_thread less MPI_T_finalize; read first by every MPI_T call */
@@ -176,6 +179,9 @@ const char *fm_mpit_host_name(void);
 
 /* "name" as environment variable of this host: FATHOM_NAME. */
 void fm_mpit_env_name(char *out, size_t len, const char *name);
+
+/* What an allocation for the set of variables gave. After a NULL the registry does not start. */
+void *fm_mpit_got(void *memory);
 
 /* Grow *array so that it holds n + 1 elements of elem_len bytes (the new one zeroed). 0, or -1. */
 int fm_mpit_grow(void *array, int n, size_t elem_len);

@@ -14,6 +14,12 @@
 
 #include "mpit/mpit_internal.h"
 
+/* What to say when there is no slot for a handle. Called locked. */
+static inline int fm_mpit_live_no_slot(const struct fm_slots *slots)
+{
+    return fm_slots_is_full(slots) ? FM_T_OUT_OF_HANDLES : FM_T_MEMORY;
+}
+
 /* ---- mpit_cvar.c ---- */
 
 int fm_cvar_alloc(int index, const void *obj_handle, uint64_t *out_handle, int *out_count);

@@ -57,7 +57,7 @@ static int grow(struct names *t)
     struct names bigger = {.room = t->room ? t->room * 2 : 64, .n = t->n};
     size_t i;
 
-    bigger.entries = calloc(bigger.room, sizeof(*bigger.entries));
+    bigger.entries = fm_mpit_got(calloc(bigger.room, sizeof(*bigger.entries)));
     if (!bigger.entries) {
         return -1;
     }

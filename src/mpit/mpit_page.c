@@ -89,6 +89,7 @@ int fm_page_open(void)
     }
     page = mmap(NULL, FATHOM_PAGE_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
+        fm_mpit_got(NULL);
         fm_mpit_warn("no memory for the page of variables: %s", strerror(errno));
         return -1;
     }

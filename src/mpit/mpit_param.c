@@ -49,12 +49,16 @@ static void setting_add(const char *name, const char *value, const char *origin,
         return;
     }
     s = &settings.list[settings.n];
-    s->name = strdup(name);
-    s->value = strdup(value);
-    s->origin = strdup(origin);
+    s->name = fm_mpit_got(strdup(name));
+    s->value = fm_mpit_got(strdup(value));
+    s->origin = fm_mpit_got(strdup(origin));
     s->source = source;
     if (s->name && s->value && s->origin) {
         settings.n++;
+    } else {
+        free(s->name);
+        free(s->value);
+        free(s->origin);
     }
 }
 
@@ -148,7 +152,7 @@ static void read_launcher(void)
 
     fm_mpit_env_name(env, sizeof(env), "MPIEXEC_SET");
     text = getenv(env);
-    copy = text ? strdup(text) : NULL;
+    copy = text ? fm_mpit_got(strdup(text)) : NULL;
     for (next = copy; next && (one = strsep(&next, ";")) != NULL;) {
         assignment(one, "mpiexec", FATHOM_FROM_LAUNCHER);
     }

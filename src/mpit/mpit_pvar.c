@@ -412,7 +412,7 @@ int fm_pvar_alloc(uint64_t session, int index, const void *obj_handle, uint64_t 
     }
     if (rc == FM_T_OK) {
         h = fm_slots_take(&handles);
-        rc = h ? FM_T_OK : FM_T_OUT_OF_HANDLES;
+        rc = h ? FM_T_OK : fm_mpit_live_no_slot(&handles);
     }
     if (rc == FM_T_OK) {
         h->session = session;

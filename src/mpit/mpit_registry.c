@@ -92,6 +92,12 @@ uint64_t fathom_mpit_clock(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+void *fm_mpit_got(void *memory)
+{
+    fm_mpit.is_short = fm_mpit.is_short || !memory;
+    return memory;
+}
+
 int fm_mpit_grow(void *array, int n, size_t elem_len)
 {
     char *old, *bigger;
@@ -101,7 +107,7 @@ int fm_mpit_grow(void *array, int n, size_t elem_len)
     if (n == 0 || (n >= 8 && (n & (n - 1)) == 0)) {
         size_t room = n == 0 ? 8 : (size_t)n * 2;
 
-        bigger = realloc(old, room * elem_len);
+        bigger = fm_mpit_got(realloc(old, room * elem_len));
         if (!bigger) {
             return -1;
         }
@@ -116,7 +122,7 @@ int fm_mpit_grow(void *array, int n, size_t elem_len)
 static int first_start(void)
 {
     if (fm_mpit.is_fixed) {
-        return 0;
+        return fm_mpit.is_short ? -1 : 0;
     }
     if (!fm_mpit.is_started_once) {
         fm_mpit.is_started_once = true;
@@ -128,7 +134,7 @@ static int first_start(void)
     }
     fm_mpit_fix();
     fm_mpit.default_queue = (unsigned)fm_mpit_words->queue_len;
-    if (fm_page_open() != 0) {
+    if (fm_page_open() != 0 || fm_mpit.is_short) {
         return -1;
     }
     fm_sde_open();
@@ -202,7 +208,7 @@ static uint64_t enum_handle(const struct fathom_enum *from, const struct fathom_
             return fm_slots_value(&fm_mpit.enums, e);
         }
     }
-    e = fm_slots_take(&fm_mpit.enums);
+    e = fm_mpit_got(fm_slots_take(&fm_mpit.enums));
     if (!e) {
         return 0;
     }

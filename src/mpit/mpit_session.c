@@ -17,6 +17,7 @@ bool fm_session_is_valid(uint64_t session)
 int fm_session_create(uint64_t *out_session)
 {
     struct session *s;
+    int rc = FM_T_OK;
 
     fm_mpit_lock();
     s = fm_slots_take(&sessions);
@@ -24,9 +25,11 @@ int fm_session_create(uint64_t *out_session)
         fm_slots_publish(&sessions, s);
         *out_session = fm_slots_value(&sessions, s);
         fathom_level_set(&fm_mpit_words->sessions, sessions.n_live);
+    } else {
+        rc = fm_slots_is_full(&sessions) ? FM_T_OUT_OF_SESSIONS : FM_T_MEMORY;
     }
     fm_mpit_unlock();
-    return s ? FM_T_OK : FM_T_OUT_OF_SESSIONS;
+    return rc;
 }
 
 int fm_session_free(uint64_t session)

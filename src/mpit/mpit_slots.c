@@ -32,6 +32,11 @@ static void *slot_new(struct fm_slots *slots)
     return slot;
 }
 
+bool fm_slots_is_full(const struct fm_slots *slots)
+{
+    return slots->n_live >= FM_SLOTS_CHUNKS * FM_SLOTS_PER_CHUNK;
+}
+
 void *fm_slots_take(struct fm_slots *slots)
 {
     struct fm_slot *slot;

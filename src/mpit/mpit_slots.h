@@ -18,6 +18,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,8 +57,10 @@ struct fm_slots {
 };
 
 /* A slot of one's own: cleared but for its head, not yet found by anyone. NULL: memory or numbers
-   are out. */
+   are out; fm_slots_is_full tells which. */
 void *fm_slots_take(struct fm_slots *slots);
+/* Are all numbers in use? */
+bool fm_slots_is_full(const struct fm_slots *slots);
 
 /* The value that the slot will have, and the store that makes it valid. */
 uint64_t fm_slots_value(const struct fm_slots *slots, const void *slot);

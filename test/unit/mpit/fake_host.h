@@ -48,7 +48,8 @@ extern const struct fathom_table fake_table;
 extern const struct fathom_event fake_events[3]; /* plain, bound, empty */
 extern char fake_warnings[8192];
 extern int fake_n_warnings, fake_n_changed;
-extern int fake_refuse; /* the next `changed` refuses */
+extern int fake_refuse;       /* the next `changed` refuses */
+extern bool fake_refuse_info; /* no memory for info objects */
 extern void *fake_changed_object;
 extern bool fake_is_inited; /* what is_before_init answers the opposite of */
 
