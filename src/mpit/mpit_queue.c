@@ -7,6 +7,9 @@
  * reader when turn == t + 1; the reader then sets it to t + room. Writers take tickets with
  * compare-and-swap; a writer that is interrupted by another (signal handler) only delays the
  * reader.
+ *
+ * The ring is opened, filled before it can be seen, while others look for it; it is closed only
+ * when no writer is left and the right to read is taken (fm_event_finish).
  */
 #include <stdlib.h>
 
@@ -17,10 +20,12 @@ struct cell {
     struct fm_raised raised;
 };
 
-/* Part of the registry's root. `head` belongs to the reader, `tail` to all writers. */
+/* Part of the registry's root. `head` belongs to the reader, `tail` to all writers. `room` is set
+   before `cells` and looked at by anyone; the release store of `cells` pairs with the acquire loads
+   of writers and reader. */
 static struct {
-    struct cell *cells;
-    uint64_t room; /* power of two */
+    _Atomic(struct cell *) cells;
+    _Atomic uint64_t room; /* power of two */
     _Atomic uint64_t head, tail;
 } queue;
 
@@ -29,34 +34,41 @@ uint32_t fathom_mpit_waiting;
 
 int fm_queue_open(unsigned n_entries)
 {
+    struct cell *cells = atomic_load_explicit(&queue.cells, memory_order_relaxed);
     uint64_t i, room = 16;
 
-    if (queue.cells) {
+    if (cells) {
         return 0;
     }
     while (room < n_entries) {
         room *= 2;
     }
-    queue.cells = calloc(room, sizeof(*queue.cells));
-    if (!queue.cells) {
+    cells = calloc(room, sizeof(*cells));
+    if (!cells) {
         return -1;
     }
     for (i = 0; i < room; i++) {
-        atomic_store_explicit(&queue.cells[i].turn, i, memory_order_relaxed);
+        atomic_store_explicit(&cells[i].turn, i, memory_order_relaxed);
     }
     atomic_store_explicit(&queue.head, 0, memory_order_relaxed);
     atomic_store_explicit(&queue.tail, 0, memory_order_relaxed);
-    queue.room = room;
+    atomic_store_explicit(&queue.room, room, memory_order_relaxed);
+    atomic_store_explicit(&queue.cells, cells, memory_order_release);
     return 0;
+}
+
+static struct cell *cell_at(struct cell *cells, uint64_t ticket)
+{
+    return &cells[ticket & (atomic_load_explicit(&queue.room, memory_order_relaxed) - 1)];
 }
 
 bool fm_queue_push(const struct fm_raised *raised)
 {
+    struct cell *cells = atomic_load_explicit(&queue.cells, memory_order_acquire), *c;
     uint64_t ticket = atomic_load_explicit(&queue.tail, memory_order_relaxed), turn;
-    struct cell *c;
 
     for (;;) {
-        c = &queue.cells[ticket & (queue.room - 1)];
+        c = cell_at(cells, ticket);
         /* Pairs with the release store in fm_queue_pop: the reader is done with the cell. */
         turn = atomic_load_explicit(&c->turn, memory_order_acquire);
         if (turn < ticket) {
@@ -79,22 +91,22 @@ bool fm_queue_push(const struct fm_raised *raised)
 
 const struct fm_raised *fm_queue_peek(void)
 {
+    struct cell *cells = atomic_load_explicit(&queue.cells, memory_order_acquire), *c;
     uint64_t head = atomic_load_explicit(&queue.head, memory_order_relaxed);
-    struct cell *c;
 
-    if (!queue.cells) {
+    if (!cells) {
         return NULL;
     }
-    c = &queue.cells[head & (queue.room - 1)];
+    c = cell_at(cells, head);
     return atomic_load_explicit(&c->turn, memory_order_acquire) == head + 1 ? &c->raised : NULL;
 }
 
 void fm_queue_pop(void)
 {
     uint64_t head = atomic_load_explicit(&queue.head, memory_order_relaxed);
-    struct cell *c = &queue.cells[head & (queue.room - 1)];
+    struct cell *c = cell_at(atomic_load_explicit(&queue.cells, memory_order_relaxed), head);
 
-    atomic_store_explicit(&c->turn, head + queue.room, memory_order_release);
+    atomic_store_explicit(&c->turn, head + fm_queue_room(), memory_order_release);
     atomic_store_explicit(&queue.head, head + 1, memory_order_release);
 }
 
@@ -108,14 +120,13 @@ unsigned fm_queue_len(void)
 
 unsigned fm_queue_room(void)
 {
-    return (unsigned)queue.room;
+    return (unsigned)atomic_load_explicit(&queue.room, memory_order_relaxed);
 }
 
 void fm_queue_close(void)
 {
-    free(queue.cells);
-    queue.cells = NULL;
-    queue.room = 0;
+    free(atomic_exchange_explicit(&queue.cells, NULL, memory_order_acq_rel));
+    atomic_store_explicit(&queue.room, 0, memory_order_relaxed);
     atomic_store_explicit(&queue.head, 0, memory_order_relaxed);
     atomic_store_explicit(&queue.tail, 0, memory_order_relaxed);
     __atomic_store_n(&fathom_mpit_waiting, 0, __ATOMIC_RELEASE);
