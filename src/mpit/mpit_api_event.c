@@ -47,6 +47,11 @@ static const struct source {
      "What helper threads and signal handlers see, in no certain order; time stamps are "
      "CLOCK_MONOTONIC.",
      MPI_T_SOURCE_UNORDERED},
+    {"registry",
+     "What tools do to the registry, on any thread and beside the engine, one after the other; "
+     "time "
+     "stamps are CLOCK_MONOTONIC.",
+     MPI_T_SOURCE_ORDERED},
 };
 
 int PMPI_T_source_get_num(int *num_sources)

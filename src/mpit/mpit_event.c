@@ -13,10 +13,12 @@
  * What a callback causes on its thread (the end of a registration, a delivery, another event) asks
  * of further callbacks at least what was asked of it: `context` keeps that.
  *
- * Events of the engine source are raised under the host's lock, one after the other, and delivered
- * in that order. `delivering` lets one thread at a time call callbacks of that source, and makes
- * events that a callback causes wait until it has returned. The async source has neither order nor
- * exclusion; it calls only callbacks of level THREAD_SAFE and above by itself.
+ * Two sources are ordered: each stamps and raises its events one after the other, the engine under
+ * the host's lock or on the only thread in it, the registry under its own, and they are delivered
+ * in that order. They are two because below MPI_THREAD_MULTIPLE a tool's thread may write a control
+ * variable while another is in the engine. `delivering` lets one thread at a time call callbacks of
+ * both, and makes events that a callback causes wait until it has returned. The async source has
+ * neither order nor exclusion; it calls only callbacks of level THREAD_SAFE and above by itself.
  *
  * Emitters take no lock. A registration stays in its event's list for good and is used again;
  * `n_inside` counts the threads that are in its callbacks, and the last one out ends a registration
@@ -74,7 +76,7 @@ struct instance {
 static struct instance instances[N_INSTANCES];
 static _Atomic uint64_t free_instances = ~UINT64_C(0);
 
-/* 1 while a thread calls callbacks of the engine source. */
+/* 1 while a thread calls callbacks of an ordered source. */
 static _Atomic uint32_t delivering;
 
 /* Not 0: some registration has lost events of this source and was not told. Set after the count of
@@ -462,6 +464,11 @@ void fathom_mpit_deliver(void)
     }
 }
 
+static bool is_ordered(int source)
+{
+    return source != FM_SOURCE_ASYNC;
+}
+
 /* r is entered. */
 static void deliver_to(struct fm_registration *r, const struct fm_raised *raised, int safety)
 {
@@ -471,26 +478,26 @@ static void deliver_to(struct fm_registration *r, const struct fm_raised *raised
     if (!is_any) {
         return;
     }
-    if (raised->source == FM_SOURCE_ENGINE) {
+    if (is_ordered(raised->source)) {
         is_mine = cb && take_delivery();
     }
-    if (!cb || !is_mine || (raised->source == FM_SOURCE_ENGINE && fm_queue_len() != 0)) {
+    if (!cb || !is_mine || (is_ordered(raised->source) && fm_queue_len() != 0)) {
         wait_in_queue(r, raised);
     } else {
         call(r, raised, safety);
     }
-    if (raised->source == FM_SOURCE_ENGINE && cb && is_mine) {
+    if (is_ordered(raised->source) && cb && is_mine) {
         end_delivery();
     }
 }
 
-static void raise_event(struct fm_event *e, const void *object, const uint64_t *values, int safety)
+static void raise_event(struct fm_event *e, const void *object, const uint64_t *values, int source,
+                        int safety)
 {
-    struct fm_raised raised = {.timestamp = fathom_mpit_clock()};
+    struct fm_raised raised = {.timestamp = fathom_mpit_clock(), .source = source};
     struct fm_registration *r;
     const void *bound;
 
-    raised.source = safety <= FATHOM_SAFE_RESTRICTED ? FM_SOURCE_ENGINE : FM_SOURCE_ASYNC;
     safety = demand(safety);
     if (e->row->n_data) {
         memcpy(raised.values, values, (size_t)e->row->n_data * sizeof(*values));
@@ -510,20 +517,42 @@ static void raise_event(struct fm_event *e, const void *object, const uint64_t *
         leave(r, safety);
     }
     /* What an earlier context had to leave waiting may run here. */
-    if (raised.source == FM_SOURCE_ENGINE && fm_queue_len() != 0 && take_delivery()) {
+    if (is_ordered(source) && fm_queue_len() != 0 && take_delivery()) {
         drain(safety);
         end_delivery();
     }
 }
 
+/* The event of this row, if a callback is registered for it. */
+static struct fm_event *wanted(const struct fathom_event *row, const void *block)
+{
+    const uint64_t *on = (const uint64_t *)(const void *)((const char *)block + row->at);
+    uint64_t n = __atomic_load_n(on, __ATOMIC_ACQUIRE);
+
+    if (n > 0 && n <= (uint64_t)fm_mpit.n_events && fm_mpit.events[n - 1].row == row) {
+        return &fm_mpit.events[n - 1];
+    }
+    return NULL;
+}
+
 void fathom_mpit_emit_from(const struct fathom_event *event, const void *block, const void *object,
                            const uint64_t *values, enum fathom_safety safety)
 {
-    const uint64_t *on = (const uint64_t *)(const void *)((const char *)block + event->at);
-    uint64_t n = __atomic_load_n(on, __ATOMIC_ACQUIRE);
+    struct fm_event *e = wanted(event, block);
 
-    if (n > 0 && n <= (uint64_t)fm_mpit.n_events && fm_mpit.events[n - 1].row == event) {
-        raise_event(&fm_mpit.events[n - 1], object, values, (int)safety);
+    if (e) {
+        raise_event(e, object, values,
+                    safety <= FATHOM_SAFE_RESTRICTED ? FM_SOURCE_ENGINE : FM_SOURCE_ASYNC,
+                    (int)safety);
+    }
+}
+
+void fm_event_raise(const struct fathom_event *event, const void *block, const uint64_t *values)
+{
+    struct fm_event *e = wanted(event, block);
+
+    if (e) {
+        raise_event(e, NULL, values, FM_SOURCE_REGISTRY, FATHOM_SAFE_RESTRICTED);
     }
 }
 

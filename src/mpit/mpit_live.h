@@ -98,7 +98,7 @@ void fm_level_finish(struct fathom_level *level);
 
 /* ---- mpit_event.c, mpit_queue.c ---- */
 
-enum { FM_SOURCE_ENGINE, FM_SOURCE_ASYNC, FM_SOURCES };
+enum { FM_SOURCE_ENGINE, FM_SOURCE_ASYNC, FM_SOURCE_REGISTRY, FM_SOURCES };
 
 /* A user's callback, kept without its type: mpit_api_event.c, which knows mpi.h, calls it. */
 typedef void (*fm_any_fn)(void);
@@ -123,6 +123,8 @@ int fm_event_when(uint64_t instance, int64_t *out_timestamp);
 int fm_event_whence(uint64_t instance, int *out_source);
 /* What the innermost callback on this thread must bear: enum fathom_safety. Async-signal-safe. */
 int fm_event_context(void);
+/* An event of the registry's own, which is not bound to an object. Called locked. */
+void fm_event_raise(const struct fathom_event *event, const void *block, const uint64_t *values);
 void fm_event_orphan(const void *object);
 void fm_event_finish(void);
 

@@ -157,6 +157,6 @@ void fm_mpit_cvar_written(int index, uint64_t value)
 
     fathom_word_add(&fm_mpit_words->n_cvar_writes, 1);
     if (__atomic_load_n(&fm_mpit_words->on_cvar_written, __ATOMIC_RELAXED)) {
-        fathom_mpit_emit(&events[0], fm_mpit_words, NULL, values);
+        fm_event_raise(&events[0], fm_mpit_words, values);
     }
 }
