@@ -69,20 +69,23 @@ static const struct fathom_cvar cvars[] = {
      "calls", FATHOM_COUNTER, .at = WORD(n_calls[FM_COLL_##KIND][number]),                         \
      .category = "coll_" #kind},                                                                   \
     {"coll_" #kind "_" #algo "_bytes", "Bytes of the " #kind "s by " #algo ": of one vector "     \
-     "or block a call, of all blocks in gathers to all and where they may differ.", "bytes",       \
+     "or block a call, of all blocks in gathers to all and where they may differ; between groups " \
+     "of what this rank sends and what it receives.", "bytes",                                     \
      FATHOM_AGGREGATE, .at = WORD(n_bytes[FM_COLL_##KIND][number]),                       \
      .category = "coll_" #kind},                                                                   \
     {"coll_" #kind "_" #algo "_time", "Time of the " #kind "s by " #algo ", from the call or the " \
      "start to completion, while coll_timing has it taken.", "ns", FATHOM_TIMER,                   \
      .at = WORD(ns[FM_COLL_##KIND][number]), .on_at = WORD(n_timers), .category = "coll_" #kind},
 #define STATE_ROWS(KIND, kind)                                                                     \
-    {"coll_" #kind "_last", "Algorithm of the last " #kind ".", NULL, FATHOM_STATE,                \
+    {"coll_" #kind "_last", "Algorithm of the last " #kind ", but for those on "                   \
+     "intercommunicators.", NULL, FATHOM_STATE,                                                    \
      .items = &kind##_algorithms, .at = WORD(last[FM_COLL_##KIND]), .category = "coll_" #kind},    \
     {"coll_" #kind "_reason", "Why the last " #kind " took its algorithm.", NULL, FATHOM_STATE,    \
      .items = &reasons, .at = WORD(reason[FM_COLL_##KIND]), .category = "coll_" #kind},
 #define ARRAY_ROWS(KIND, kind)                                                                     \
     {"coll_" #kind "_calls", "Calls of " #kind " by algorithm: element k counts those that went "  \
-     "by the item of value k of coll_" #kind "_algorithm.", "calls", FATHOM_COUNTER,               \
+     "by the item of value k of coll_" #kind "_algorithm, element 0 those on "                     \
+     "intercommunicators.", "calls", FATHOM_COUNTER,                                               \
      .at = WORD(n_calls[FM_COLL_##KIND]), .count = FM_COLL_MAX_ALGOS, .category = "coll_" #kind},  \
     {"coll_" #kind "_bytes", "Bytes of the " #kind "s by algorithm, as in coll_" #kind "_calls.",  \
      "bytes", FATHOM_AGGREGATE, .at = WORD(n_bytes[FM_COLL_##KIND]), .count = FM_COLL_MAX_ALGOS,   \
@@ -91,7 +94,8 @@ static const struct fathom_cvar cvars[] = {
      "while coll_timing has it taken.", "ns", FATHOM_TIMER, .at = WORD(ns[FM_COLL_##KIND]),        \
      .count = FM_COLL_MAX_ALGOS, .on_at = WORD(n_timers), .category = "coll_" #kind},
 static const struct fathom_pvar pvars[] = {
-    FM_COLL_ALGOS(CALLS_ROW) FM_COLL_NODE_ALGOS(CALLS_ROW) FM_COLL_KINDS(STATE_ROWS)
+    FM_COLL_ALGOS(CALLS_ROW) FM_COLL_NODE_ALGOS(CALLS_ROW) FM_COLL_INTERS(CALLS_ROW)
+    FM_COLL_KINDS(STATE_ROWS)
     FM_COLL_KINDS(ARRAY_ROWS)};
 
 static const struct fathom_enum_item kind_items[] = {

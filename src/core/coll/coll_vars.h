@@ -60,6 +60,20 @@
     X(ALLREDUCE, allreduce, 3, node, "node", FM_COLL_NODE_WHAT)                                    \
     X(ALLGATHER, allgather, 4, node, "node", FM_COLL_NODE_WHAT)
 
+/* Those of intercommunicators, which are no choice (coll_inter.c). Number 0, FM_COLL_INTER; same
+   columns. */
+#define FM_COLL_INTER_WHAT "between the two groups of an intercommunicator"
+#define FM_COLL_INTERS(X)                                                                          \
+    X(BARRIER, barrier, 0, inter, "inter", FM_COLL_INTER_WHAT)                                     \
+    X(BCAST, bcast, 0, inter, "inter", FM_COLL_INTER_WHAT)                                         \
+    X(REDUCE, reduce, 0, inter, "inter", FM_COLL_INTER_WHAT)                                       \
+    X(ALLREDUCE, allreduce, 0, inter, "inter", FM_COLL_INTER_WHAT)                                 \
+    X(GATHER, gather, 0, inter, "inter", FM_COLL_INTER_WHAT)                                       \
+    X(SCATTER, scatter, 0, inter, "inter", FM_COLL_INTER_WHAT)                                     \
+    X(ALLGATHER, allgather, 0, inter, "inter", FM_COLL_INTER_WHAT)                                 \
+    X(ALLTOALL, alltoall, 0, inter, "inter", FM_COLL_INTER_WHAT)                                   \
+    X(REDUCE_SCATTER, reduce_scatter, 0, inter, "inter", FM_COLL_INTER_WHAT)
+
 /* Cut-offs: name, default in bytes, what it steers. */
 #define FM_COLL_CUTOFFS(X)                                                                         \
     X(bcast_long, 65536,                                                                           \
@@ -118,7 +132,7 @@ struct fm_coll_words {
     uint64_t n_calls[FM_COLL_COUNT][FM_COLL_MAX_ALGOS];
     uint64_t n_bytes[FM_COLL_COUNT][FM_COLL_MAX_ALGOS];
     uint64_t ns[FM_COLL_COUNT][FM_COLL_MAX_ALGOS];
-    uint64_t last[FM_COLL_COUNT];   /* algorithm of the last call */
+    uint64_t last[FM_COLL_COUNT];   /* algorithm of the last call that had a choice */
     uint64_t reason[FM_COLL_COUNT]; /* and why it was taken */
     uint64_t timing;                /* control variable: not 0: take the time of all */
     uint64_t n_timers;              /* started handles of timers, the registry's */
@@ -131,7 +145,7 @@ extern struct fm_coll_words *fm_coll_words;
 /* What was chosen for an operation. */
 struct fm_coll_use {
     enum fm_coll_kind kind;
-    int algo; /* FM_COLL_INTER: of an intercommunicator, not counted here */
+    int algo; /* FM_COLL_INTER: of an intercommunicator */
     enum fm_coll_reason why;
     uint64_t len;
     uint64_t began; /* 0: nobody wants its time */
@@ -148,13 +162,12 @@ FM_INLINE void fm_coll_vars_begin(struct fm_coll_use *use, const struct fm_comm 
 
     use->began = 0;
     FM_STAT(comm->words->n_coll++);
-    if (use->algo == FM_COLL_INTER) {
-        return;
-    }
     FM_STAT(w->n_calls[use->kind][use->algo]++);
     FM_STAT(w->n_bytes[use->kind][use->algo] += use->len);
-    FM_STAT(w->last[use->kind] = (uint64_t)use->algo);
-    FM_STAT(w->reason[use->kind] = use->why);
+    if (use->algo != FM_COLL_INTER) {
+        FM_STAT(w->last[use->kind] = (uint64_t)use->algo);
+        FM_STAT(w->reason[use->kind] = use->why);
+    }
     if (FM_UNLIKELY((w->timing | __atomic_load_n(&w->n_timers, __ATOMIC_RELAXED)) != 0)) {
         FM_STAT(use->began = fm_now_ns());
     }

@@ -3,7 +3,8 @@
  * Collectives by algorithm against the calls that this program makes. The names are taken from the
  * library: coll_<kind>_<algorithm>_calls, in the order of the values of coll_<kind>_algorithm; an
  * algorithm that comes in later is checked without a change here. Times are those between the first
- * and the last look at the clock that the library takes in a call.
+ * and the last look at the clock that the library takes in a call. Those on an intercommunicator
+ * are coll_<kind>_inter_calls, and element 0 of the arrays.
  */
 #include "../coll/force.h"
 #include "clock.h"
@@ -278,6 +279,95 @@ static void check_kind(int k, int forced, enum form form, int is_watched)
     same("progress_hooks", 0); /* no schedule is left */
 }
 
+/* ---- intercommunicators ---- */
+
+static MPI_Comm inter;
+static int root;
+
+static void make_inter(void)
+{
+    int is_right = rank >= (size + 1) / 2;
+    MPI_Comm half;
+
+    OK(MPI_Comm_split(MPI_COMM_WORLD, is_right, rank, &half));
+    OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, is_right ? 0 : (size + 1) / 2, 1, &inter));
+    /* Data of the rooted ones goes from or to the first of the left group. */
+    root = is_right ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+    OK(MPI_Comm_free(&half));
+}
+
+/* Of a vector or block that leaves this rank and of one that comes to it, of reductions once. */
+#define ROOTED (root == MPI_PROC_NULL ? 0 : BYTES)
+
+/* clang-format off */
+KIND(inter_barrier, 0, Barrier, Ibarrier, inter)
+KIND(inter_bcast, ROOTED, Bcast, Ibcast, out, N, MPI_LONG, root, inter)
+KIND(inter_reduce, ROOTED, Reduce, Ireduce, out, in, N, MPI_LONG, MPI_SUM, root,
+     inter)
+KIND(inter_allreduce, BYTES, Allreduce, Iallreduce, out, in, N, MPI_LONG, MPI_SUM, inter)
+KIND(inter_gather, ROOTED, Gather, Igather, out, N, MPI_LONG, in, N, MPI_LONG,
+     root, inter)
+KIND(inter_scatter, ROOTED, Scatter, Iscatter, out, N, MPI_LONG, in, N, MPI_LONG,
+     root, inter)
+KIND(inter_allgather, 2 * BYTES, Allgather, Iallgather, out, N, MPI_LONG, in, N, MPI_LONG,
+     inter)
+KIND(inter_reduce_scatter, BYTES, Reduce_scatter_block,
+     Ireduce_scatter_block, out, in, N, MPI_LONG, MPI_SUM, inter)
+KIND(inter_alltoall, 2 * BYTES, Alltoall, Ialltoall, out, N, MPI_LONG, in, N, MPI_LONG, inter)
+/* clang-format on */
+
+static const struct {
+    const char *name;
+    ull (*call)(enum form form);
+} inter_kinds[] = {{"barrier", inter_barrier},
+                   {"bcast", inter_bcast},
+                   {"reduce", inter_reduce},
+                   {"allreduce", inter_allreduce},
+                   {"gather", inter_gather},
+                   {"scatter", inter_scatter},
+                   {"allgather", inter_allgather},
+                   {"alltoall", inter_alltoall},
+                   {"reduce_scatter", inter_reduce_scatter}};
+enum { N_INTER_KINDS = sizeof(inter_kinds) / sizeof(inter_kinds[0]) };
+
+/* Nothing of the other algorithms moves, nor what is said of the last choice. */
+static void check_inter(int k, enum form form)
+{
+    const char *kind = inter_kinds[k].name, *what[] = {"_calls", "_bytes"}, *names[MAX_ALGOS];
+    char mine[64], last[64];
+    ull expected[2] = {TIMES, 0};
+
+    snprintf(last, sizeof(last), "coll_%s_last", kind);
+    mark();
+    least_ns = most_ns = 0;
+    expected[1] = inter_kinds[k].call(form) * TIMES;
+    for (int j = 0; j < 2; j++) {
+        int n = list(kind, what[j], names);
+
+        snprintf(mine, sizeof(mine), "coll_%s_inter%s", kind, what[j]);
+        for (int i = 0; i < n; i++) {
+            same(names[i], strcmp(names[i], mine) == 0 ? expected[j] : 0);
+        }
+        CHECK_EQ(since(mine, 0), expected[j]);
+        check_array(k, &what[j][1], 0, expected[j], expected[j]);
+    }
+    snprintf(mine, sizeof(mine), "coll_%s_inter_time", kind);
+    at_least(mine, least_ns);
+    at_most(mine, most_ns);
+    same(last, 0);
+}
+
+static void check_inters(void)
+{
+    make_inter();
+    for (int k = 0; k < N_INTER_KINDS; k++) {
+        for (enum form form = NOW; form < N_FORMS; form++) {
+            check_inter(k, form);
+        }
+    }
+    OK(MPI_Comm_free(&inter));
+}
+
 /* Alone a call looks at the clock for the timers only, and only when somebody wants them. */
 static void check_wanted(void)
 {
@@ -336,6 +426,8 @@ int main(int argc, char **argv)
     OK(MPI_T_pvar_handle_free(oracle_session, &handle));
     if (size == 1) {
         check_wanted();
+    } else {
+        check_inters();
     }
     OK(MPI_Comm_free(&comm));
     oracle_close();
