@@ -109,11 +109,12 @@ struct fm_progress_words {
     struct fathom_level hooks;
     uint64_t n_hook_calls, n_hook_events;
     uint64_t n_gone_checks;
-    uint64_t state; /* enum fm_progress_state */
+    uint64_t n_stalls; /* waits longer than stall_ms */
+    uint64_t state;    /* enum fm_progress_state */
     /* Control variables. */
-    uint64_t spin_us, yield, sleep_us, gone_ms;
+    uint64_t spin_us, yield, sleep_us, gone_ms, stall_ms;
     /* Events. */
-    uint64_t on_slept, on_woke;
+    uint64_t on_slept, on_woke, on_stalled;
 };
 
 /* What the process is doing; items of the enumeration progress_state. */

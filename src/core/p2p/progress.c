@@ -410,11 +410,35 @@ static void nap(struct fm_channel *ch, uint64_t n_vain)
     note_awake(ch, t0);
 }
 
-static int slow_rounds(struct fm_channel *ch, struct until *u)
+/* A wait that may stall. */
+struct slow_wait {
+    enum fm_wait_kind kind;
+    uint64_t since;
+    bool is_told;
+    struct fathom_page_blocked
+        about; /* ours: another thread may wait since, and the page tell of it */
+};
+
+static void maybe_tell_stall(struct fm_channel *ch, struct slow_wait *wait, uint64_t now)
+{
+    struct fm_progress_words *w = ch->progress->words;
+    uint64_t ns = now - wait->since;
+
+    if (wait->is_told || w->stall_ms == 0 || ns < w->stall_ms * 1000000u) {
+        return;
+    }
+    wait->is_told = true;
+    FM_STAT(w->n_stalls++);
+    if (FM_UNLIKELY(w->on_stalled)) {
+        fm_progress_emit_stalled(w, wait->kind, &wait->about, ns);
+    }
+}
+
+static int slow_rounds(struct fm_channel *ch, struct until *u, struct slow_wait *wait)
 {
     struct fm_progress_words *w = ch->progress->words;
     uint64_t n_idle = 0;
-    uint64_t n_vain = 0;
+    uint64_t n_vain = 0, now;
 
     while (!u->fn(u->ctx)) {
         int n = fm_progress(ch);
@@ -433,7 +457,9 @@ static int slow_rounds(struct fm_channel *ch, struct until *u)
             give_way(ch);
             continue;
         }
-        maybe_ask_gone(ch, fm_now_ns());
+        now = fm_now_ns();
+        maybe_tell_stall(ch, wait, now);
+        maybe_ask_gone(ch, now);
         if (u->fn(u->ctx)) {
             return 0;
         }
@@ -449,11 +475,9 @@ static int slow_rounds(struct fm_channel *ch, struct until *u)
     return 0;
 }
 
-/* A wait is over that lasted since t0. */
-static void note_slow(struct fm_progress_words *w, enum fm_wait_kind kind, uint64_t t0)
+/* A wait is over. */
+static void note_slow(struct fm_progress_words *w, enum fm_wait_kind kind, uint64_t ns)
 {
-    uint64_t ns = fm_now_ns() - t0;
-
     FM_STAT(w->state = FM_PROGRESS_OUTSIDE);
     FM_STAT(w->n_slow_waits++);
     FM_STAT(w->blocked_ns += ns);
@@ -465,13 +489,18 @@ static void note_slow(struct fm_progress_words *w, enum fm_wait_kind kind, uint6
 FM_COLD static int wait_slowly(struct fm_channel *ch, struct until *u, uint64_t t0)
 {
     struct fm_progress_words *w = ch->progress->words;
-    enum fm_wait_kind kind = fm_progress_kind(fm_root.call); /* now: others call meanwhile */
+    /* The kind now: others call meanwhile. */
+    struct slow_wait wait = {.kind = fm_progress_kind(fm_root.call), .since = t0};
+    uint64_t now;
     int rc;
 
     note_blocked(ch, u->about, t0);
+    wait.about = ch->page->blocked;
     FM_STAT(w->state = FM_PROGRESS_YIELD);
-    rc = slow_rounds(ch, u);
-    note_slow(w, kind, t0);
+    rc = slow_rounds(ch, u, &wait);
+    now = fm_now_ns();
+    maybe_tell_stall(ch, &wait, now);
+    note_slow(w, wait.kind, now - t0);
     note_free(ch);
     return rc;
 }
@@ -548,7 +577,7 @@ static __attribute__((noinline)) int wait_crowded(struct fm_channel *ch, struct 
     if (rc == FM_AGAIN) {
         return wait_slowly(ch, u, t0);
     }
-    note_slow(w, kind, t0);
+    note_slow(w, kind, fm_now_ns() - t0);
     return rc;
 }
 

@@ -15,3 +15,6 @@ FM_COLD enum fm_wait_kind fm_progress_kind(const char *call);
 
 /* The process went to sleep, or woke after `ns`. */
 FM_COLD void fm_progress_emit(const struct fm_progress_words *words, bool has_woken, uint64_t ns);
+/* A wait of that kind, for what `b` says, has lasted so long. */
+FM_COLD void fm_progress_emit_stalled(const struct fm_progress_words *words, enum fm_wait_kind kind,
+                                      const struct fathom_page_blocked *b, uint64_t ns);

@@ -46,6 +46,13 @@ static const struct fathom_cvar cvars[] = {
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(gone_ms), .def = 50, .min = 1, .max = 3600000,
      .category = "progress"},
+    {.name = "progress_stall_time", .unit = "ms",
+     .desc = "How long a wait lasts before it counts as a stall and is told as one; lower it to "
+             "look for late partners, 0 tells of none.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_USER_DETAIL,
+     .at = WORD(stall_ms), .def = 10000, .min = 0, .max = INT64_C(1) << 40,
+     .category = "progress"},
 };
 
 #define KIND(thing, kind, text)                                                                    \
@@ -107,6 +114,9 @@ static const struct fathom_pvar pvars[] = {
     {.name = "progress_gone_checks", .unit = "calls", .klass = FATHOM_COUNTER, .at =
      WORD(n_gone_checks), .category = "progress",
      .desc = "Times that a wait asked which processes have ended."},
+    {.name = "progress_stalls", .unit = "waits", .klass = FATHOM_COUNTER, .at = WORD(n_stalls),
+     .category = "progress",
+     .desc = "Waits that lasted for progress_stall_time and more."},
     {.name = "progress_state", .klass = FATHOM_STATE, .at = WORD(state), .category = "progress",
      .type = FATHOM_INT, .items = &state_enum,
      .desc = "What the process does while it waits."},
@@ -119,12 +129,31 @@ static const struct fathom_pvar pvars[] = {
 static const struct fathom_event_item woke_data[] = {
     {"ns", "How long it slept.", FATHOM_UNSIGNED_LONG_LONG, NULL},
 };
+static const struct fathom_enum_item kind_items[] = {
+    {FM_WAIT_SEND, "send"},   {FM_WAIT_RECV, "recv"}, {FM_WAIT_SENDRECV, "sendrecv"},
+    {FM_WAIT_PROBE, "probe"}, {FM_WAIT_WAIT, "wait"}, {FM_WAIT_COLL, "coll"},
+    {FM_WAIT_COMM, "comm"},   {FM_WAIT_OTHER, "other"},
+};
+static const struct fathom_enum kind_enum = {"progress_call", kind_items,
+                                             FM_ARRAY_LEN(kind_items)};
+static const struct fathom_event_item stalled_data[] = {
+    {"call", "Kind of the call that waits.", FATHOM_INT, &kind_enum},
+    {"peer", "Rank that is waited for, if it is one, else MPI_ANY_SOURCE.", FATHOM_INT, NULL},
+    {"tag", "Tag of the message, else MPI_ANY_TAG.", FATHOM_INT, NULL},
+    {"comm", "Number of the communicator, 0 if there is none.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+    {"bytes", "Length of the message.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+    {"ns", "How long the wait has lasted.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+};
 static const struct fathom_event events[] = {
     {.name = "progress_slept_event", .desc = "A wait goes to sleep.",
      .verbosity = FATHOM_USER_DETAIL, .bind = FATHOM_BIND_NONE, .at = WORD(on_slept)},
     {.name = "progress_woke_event", .desc = "A wait has slept.",
      .verbosity = FATHOM_USER_DETAIL, .bind = FATHOM_BIND_NONE, .at = WORD(on_woke),
      .data = woke_data, .n_data = FM_ARRAY_LEN(woke_data)},
+    {.name = "progress_stalled_event",
+     .desc = "A wait has lasted for progress_stall_time; told once of each, at its end the latest.",
+     .verbosity = FATHOM_USER_BASIC, .bind = FATHOM_BIND_NONE, .at = WORD(on_stalled),
+     .data = stalled_data, .n_data = FM_ARRAY_LEN(stalled_data)},
 };
 
 static const struct fathom_category categories[] = {
@@ -173,4 +202,13 @@ enum fm_wait_kind fm_progress_kind(const char *call)
 void fm_progress_emit(const struct fm_progress_words *words, bool has_woken, uint64_t ns)
 {
     fathom_mpit_emit(&events[has_woken], words, NULL, &ns);
+}
+
+void fm_progress_emit_stalled(const struct fm_progress_words *words, enum fm_wait_kind kind,
+                              const struct fathom_page_blocked *b, uint64_t ns)
+{
+    const uint64_t values[] = {
+        kind, (uint64_t)(int64_t)b->peer, (uint64_t)(int64_t)b->tag, b->comm, b->bytes, ns};
+
+    fathom_mpit_emit(&events[2], words, NULL, values);
 }

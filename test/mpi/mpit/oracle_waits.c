@@ -84,7 +84,21 @@ static void on_woke(MPI_T_event_instance instance, MPI_T_event_registration regi
     woke_ns += ns;
 }
 
-static MPI_T_event_registration registrations[2];
+static ull n_stalled, stalled_ns;
+static int stalled_call; /* in the order of `kinds` */
+
+static void on_stalled(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                       MPI_T_cb_safety safety, void *user_data)
+{
+    (void)registration;
+    (void)safety;
+    (void)user_data;
+    OK(MPI_T_event_read(instance, 0, &stalled_call));
+    OK(MPI_T_event_read(instance, 5, &stalled_ns));
+    n_stalled++;
+}
+
+static MPI_T_event_registration registrations[3];
 
 static void watch_sleep(void)
 {
@@ -98,6 +112,10 @@ static void watch_sleep(void)
     OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registrations[1]));
     OK(MPI_T_event_register_callback(registrations[1], MPI_T_CB_REQUIRE_MPI_RESTRICTED,
                                      MPI_INFO_NULL, NULL, on_woke));
+    OK(MPI_T_event_get_index("progress_stalled_event", &index));
+    OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registrations[2]));
+    OK(MPI_T_event_register_callback(registrations[2], MPI_T_CB_REQUIRE_MPI_RESTRICTED,
+                                     MPI_INFO_NULL, NULL, on_stalled));
 }
 
 /* ---- calls that wait, each with what rank 1 does to end it ---- */
@@ -247,6 +265,10 @@ static void check(int k, ull took)
     at_most("progress_time_blocked", took);
     at_least("progress_time_blocked", since("progress_time_slept", 0));
     at_least("progress_time_slept", n_slept ? JUMP : 0);
+    /* One wait of the call has slept through an hour; the others are over in less than 10 s. */
+    same("progress_stalls", n_slept > 0);
+    ORACLE("progress_stalled_event", 0, n_stalled, ==, n_slept > 0);
+    CHECK(n_slept == 0 || (stalled_call == k && stalled_ns >= JUMP && stalled_ns <= took));
     check_gone();
     for (int i = 0; i < N_WAIT_KINDS; i++) {
         same(kinds[i].variable, i == k ? blocked : 0);
@@ -281,7 +303,7 @@ static int wait_once(int k)
         kinds[k].before();
     }
     mark();
-    n_yields = n_slept = n_woke = woke_ns = 0;
+    n_yields = n_slept = n_woke = woke_ns = n_stalled = 0;
     is_watching = 1;
     began = clock_now();
     kinds[k].call();
@@ -494,6 +516,7 @@ int main(int argc, char **argv)
         CHECK(seen[YIELD] && seen[SLEEP]);
         OK(MPI_T_event_handle_free(registrations[0], NULL, NULL));
         OK(MPI_T_event_handle_free(registrations[1], NULL, NULL));
+        OK(MPI_T_event_handle_free(registrations[2], NULL, NULL));
     }
     OK(MPI_Comm_free(&comm));
     oracle_close();
