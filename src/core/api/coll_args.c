@@ -32,7 +32,7 @@ static int find_type(const struct call *k, MPI_Datatype handle, const char *side
 {
     struct fm_dtype *t = fm_dtype_get(handle);
 
-    if (!t) {
+    if (!t || !fm_dtype_has_handle(t)) {
         return fm_raise_handle_on(k->c.comm, FM_KIND_DTYPE, k->a->call, handle, side);
     }
     if (!t->is_committed) {

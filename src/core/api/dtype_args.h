@@ -11,7 +11,7 @@ static inline struct fm_dtype *dtype_find(MPI_Datatype handle)
 {
     struct fm_dtype *t = fm_dtype_get(handle);
 
-    return t && (t->is_predefined || t->n_handles > 0) ? t : NULL;
+    return t && fm_dtype_has_handle(t) ? t : NULL;
 }
 
 /*

@@ -68,7 +68,9 @@ static int type_free(MPI_Datatype *datatype)
             return fm_raise_status(NULL, fm_root.call, rc);
         }
     }
-    t->n_handles--;
+    if (--t->n_handles == 0) {
+        t->is_committed = false; /* so that the fast tests for communication fail */
+    }
     fm_dtype_unref(t);
     *datatype = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

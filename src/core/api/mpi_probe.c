@@ -114,7 +114,7 @@ static int check_message(const char *call, MPI_Datatype type, const MPI_Message 
         return fm_raise_handle(FM_KIND_MESSAGE, call, *handle, "message");
     }
     m->dtype = fm_dtype_get(type);
-    if (!m->dtype) {
+    if (!m->dtype || !fm_dtype_has_handle(m->dtype)) {
         return fm_raise_handle_on(message->comm, FM_KIND_DTYPE, call, type, "datatype");
     }
     if (m->count < 0) {

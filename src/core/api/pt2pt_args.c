@@ -92,7 +92,7 @@ int fm_pt2pt_check(const struct fm_pt2pt_args *a, struct fm_msg *m)
         return fm_raise_handle(FM_KIND_COMM, a->call, a->comm, "comm");
     }
     m->dtype = fm_dtype_get(a->type);
-    if (FM_UNLIKELY(!m->dtype)) {
+    if (FM_UNLIKELY(!m->dtype || !fm_dtype_has_handle(m->dtype))) {
         return fm_raise_handle_on(m->comm, FM_KIND_DTYPE, a->call, a->type, name_of(a, TYPE));
     }
     if (FM_CHECKS) {

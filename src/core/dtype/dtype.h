@@ -94,6 +94,11 @@ void fm_dtype_finish(void);
 
 /* The last reference is gone. Parts live as long as the types made of them. */
 FM_COLD void fm_dtype_release(struct fm_dtype *t);
+/* Does the user have a handle of it? One that was freed may live on as a part of another. */
+FM_INLINE bool fm_dtype_has_handle(const struct fm_dtype *t)
+{
+    return t->is_predefined || t->n_handles > 0;
+}
 /* Drop a reference. NULL is fine. */
 FM_INLINE void fm_dtype_unref(struct fm_dtype *t)
 {

@@ -33,6 +33,7 @@ static void others(MPI_Comm *c, int *code, ...)
 
 static int in[4], out[4];
 static MPI_Datatype raw, null = MPI_DATATYPE_NULL;
+static MPI_Datatype part; /* freed, but alive in another */
 static MPI_Info no_info = (MPI_Info)in;
 static MPI_Request r = MPI_REQUEST_NULL;
 static MPI_Comm made = MPI_COMM_NULL;
@@ -49,6 +50,8 @@ static void messages(void)
     MINE(MPI_Send(in, 1, MPI_INT, 9, 0, comm), MPI_ERR_RANK);
     MINE(MPI_Send(in, 1, MPI_INT, 0, -5, comm), MPI_ERR_TAG);
     MINE(MPI_Send(NULL, 1, MPI_INT, 0, 0, comm), MPI_ERR_BUFFER);
+    MINE(MPI_Send(in, 1, part, 0, 0, comm), MPI_ERR_TYPE);
+    MINE(MPI_Recv(in, 1, part, 0, 0, comm, &st), MPI_ERR_TYPE);
     MINE(MPI_Bsend(in, 1, null, 0, 0, comm), MPI_ERR_TYPE);
     MINE(MPI_Recv(in, 1, null, 0, 0, comm, &st), MPI_ERR_TYPE);
     MINE(MPI_Isend(in, 1, null, 0, 0, comm, &r), MPI_ERR_TYPE);
@@ -76,6 +79,7 @@ static void messages(void)
     OK(MPI_Isend(in, 1, MPI_INT, 0, 0, comm, &r));
     OK(MPI_Mprobe(0, 0, comm, &message, &st));
     MINE(MPI_Mrecv(out, 1, null, &message, &st), MPI_ERR_TYPE);
+    MINE(MPI_Mrecv(out, 1, part, &message, &st), MPI_ERR_TYPE);
     MINE(MPI_Imrecv(out, 1, MPI_INT, &message, NULL), MPI_ERR_ARG);
     OK(MPI_Mrecv(out, 1, MPI_INT, &message, &st));
     OK(MPI_Wait(&r, &st));
@@ -111,6 +115,7 @@ static void collectives(void)
 
     MINE(MPI_Bcast(in, 1, null, 0, comm), MPI_ERR_TYPE);
     MINE(MPI_Bcast(in, 1, raw, 0, comm), MPI_ERR_TYPE);
+    MINE(MPI_Bcast(in, 1, part, 0, comm), MPI_ERR_TYPE);
     MINE(MPI_Bcast(in, 1, MPI_INT, 7, comm), MPI_ERR_ROOT);
     MINE(MPI_Gather(in, 1, null, out, 1, MPI_INT, 0, comm), MPI_ERR_TYPE);
     MINE(MPI_Alltoallw(in, zero, zero, &null, out, zero, zero, &null, comm), MPI_ERR_TYPE);
@@ -141,6 +146,7 @@ static void communicators(void)
 int main(int argc, char **argv)
 {
     MPI_Errhandler for_comm, for_others;
+    MPI_Datatype whole, t;
 
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_create_errhandler(mine, &for_comm));
@@ -150,12 +156,17 @@ int main(int argc, char **argv)
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, for_others));
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, for_others));
     OK(MPI_Type_contiguous(2, MPI_INT, &raw));
+    OK(MPI_Type_dup(MPI_INT, &part));
+    OK(MPI_Type_vector(2, 1, 2, part, &whole));
+    t = part;
+    OK(MPI_Type_free(&t));
     messages();
     packing();
     collectives();
     communicators();
     CHECK(made == MPI_COMM_NULL && r == MPI_REQUEST_NULL);
     OK(MPI_Type_free(&raw));
+    OK(MPI_Type_free(&whole));
     OK(MPI_Errhandler_free(&for_comm));
     OK(MPI_Errhandler_free(&for_others));
     OK(MPI_Comm_free(&comm));
