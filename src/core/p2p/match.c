@@ -419,37 +419,58 @@ static inline struct fm_posted *find_posted(struct fm_match *m, const struct fm_
     return NULL;
 }
 
-/* Taken out of its queue or place; the event. */
+/* The level went beyond a mark, or a tool wants the event. */
+FM_COLD static void note(struct fm_match *m, const struct fm_match_key *key,
+                         enum fm_match_event event, bool is_on)
+{
+    fathom_level_set(&m->words->prq_len, m->words->prq_len.now);
+    if (is_on) {
+        fm_match_emit(m->words, event, key, m->words->prq_len.now);
+    }
+}
+
+/* Taken out of its queue or place. */
 static inline struct fm_posted *hit(struct fm_match *m, const struct fm_match_key *key,
                                     struct fm_posted *p)
 {
+    struct fm_match_words *w = m->words;
+    uint64_t now = w->prq_len.now - 1;
+
+    __atomic_store_n(&w->prq_len.now, now, __ATOMIC_RELAXED);
     p->queue = NULL;
-    level_down(&m->words->prq_len);
-    FM_STAT(m->words->n_posted_hits++);
-    EMIT(m, on_matched, FM_MATCH_EV_MATCHED, key, m->words->prq_len.now);
+    FM_STAT(w->n_posted_hits++);
+    if (FM_STATS && FM_UNLIKELY(now < __atomic_load_n(&w->prq_len.lo_mark, __ATOMIC_RELAXED) ||
+                                w->on_matched)) {
+        note(m, key, FM_MATCH_EV_MATCHED, w->on_matched);
+    }
     return p;
 }
 
-struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key *key)
+/* Not for the one that is kept aside, if there is one. */
+static __attribute__((noinline)) struct fm_posted *arrival_queued(struct fm_match *m,
+                                                                  const struct fm_match_key *key)
 {
-    uint64_t n_queued = m->words->prq_len.now;
-    struct fm_posted *p = m->single;
+    uint64_t n_queued = m->words->prq_len.now - (m->single != NULL);
+    struct fm_posted *p = n_queued ? find_posted(m, key, n_queued) : NULL;
 
-    if (p) {
-        if (FM_LIKELY(is_match(&p->key, key))) {
-            m->single = NULL;
-            return hit(m, key, p);
-        }
-        FM_STAT(m->words->n_other_steps++);
-        n_queued--;
-    }
-    p = n_queued ? find_posted(m, key, n_queued) : NULL;
+    FM_STAT(m->words->n_other_steps += m->single != NULL);
     if (p) {
         unqueue(m, p);
         return hit(m, key, p);
     }
     FM_STAT(m->words->n_other_attempts++);
     return NULL;
+}
+
+struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key *key)
+{
+    struct fm_posted *p = m->single;
+
+    if (FM_LIKELY(p && is_match(&p->key, key))) {
+        m->single = NULL;
+        return hit(m, key, p);
+    }
+    return arrival_queued(m, key);
 }
 
 static inline int push_posted(struct fm_match *m, struct fm_posted *p)
@@ -470,17 +491,30 @@ static inline int push_posted(struct fm_match *m, struct fm_posted *p)
     return 0;
 }
 
+/* It waits: so many do now. */
+static inline void posted(struct fm_match *m, const struct fm_posted *p, uint64_t now)
+{
+    struct fm_match_words *w = m->words;
+
+    __atomic_store_n(&w->prq_len.now, now, __ATOMIC_RELAXED);
+    if (FM_STATS &&
+        FM_UNLIKELY(now > __atomic_load_n(&w->prq_len.hi_mark, __ATOMIC_RELAXED) || w->on_posted)) {
+        note(m, &p->key, FM_MATCH_EV_POSTED, w->on_posted);
+    }
+}
+
 static inline int post(struct fm_match *m, struct fm_posted *p)
 {
-    if (m->words->prq_len.now == 0) {
+    uint64_t n_queued = m->words->prq_len.now;
+
+    if (n_queued == 0) {
         m->single = p;
         p->queue = m;
     } else if (FM_UNLIKELY(push_posted(m, p) != 0)) {
         return -FM_E_NOMEM;
     }
     p->stamp = m->words->n_posts + m->n_reposts; /* one of the two grows now */
-    level_up(&m->words->prq_len);
-    EMIT(m, on_posted, FM_MATCH_EV_POSTED, &p->key, m->words->prq_len.now);
+    posted(m, p, n_queued + 1);
     return 0;
 }
 
@@ -626,14 +660,20 @@ static struct fm_unexpected *search(struct fm_match *m, const struct fm_match_ke
     return q && !fm_list_is_empty(&q->entries) ? first_unexpected(q, kind) : NULL;
 }
 
-/* The same, and take it out. */
+/* What is exact is not negative. */
+static inline void count_wild(struct fm_match *m, const struct fm_match_key *key)
+{
+    if (FM_UNLIKELY((key->source | key->tag) < 0)) {
+        FM_STAT(m->words->n_wildcards++);
+    }
+}
+
+/* The oldest message for a receive, which is taken out; or NULL. */
 static inline struct fm_unexpected *receive(struct fm_match *m, const struct fm_match_key *key)
 {
     struct fm_unexpected *u = FM_UNLIKELY(m->words->umq_len.now) ? search(m, key) : NULL;
 
-    if (FM_UNLIKELY(kind_of(key) != EXACT)) {
-        FM_STAT(m->words->n_wildcards++);
-    }
+    count_wild(m, key);
     if (u) {
         take_unexpected(m, u);
         FM_STAT(m->words->n_unexpected_hits++);
@@ -648,20 +688,36 @@ struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match
     return receive(m, key);
 }
 
+/* While messages wait, or other receives. */
+static __attribute__((noinline)) int take_or_queue(struct fm_match *m, struct fm_posted *p,
+                                                   struct fm_unexpected **out_u)
+{
+    int rc = 0;
+
+    *out_u = receive(m, &p->key);
+    if (*out_u) {
+        FM_STAT(m->words->n_other_attempts++);
+    } else {
+        rc = post(m, p);
+        m->words->n_posts += rc == 0; /* counts the search with it */
+    }
+    return rc;
+}
+
 int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_unexpected **out_u)
 {
-    struct fm_unexpected *u = receive(m, &p->key);
-    int rc;
+    struct fm_match_words *w = m->words;
 
-    if (u) {
-        FM_STAT(m->words->n_other_attempts++);
-        *out_u = u;
-        return 0;
+    if (FM_UNLIKELY(w->umq_len.now | w->prq_len.now)) {
+        return take_or_queue(m, p, out_u);
     }
+    count_wild(m, &p->key);
     *out_u = NULL;
-    rc = post(m, p);
-    m->words->n_posts += rc == 0; /* counts the search with it */
-    return rc;
+    m->single = p;
+    p->queue = m;
+    p->stamp = w->n_posts++ + m->n_reposts; /* counts the search with it */
+    posted(m, p, 1);
+    return 0;
 }
 
 struct fm_unexpected *fm_match_probe(struct fm_match *m, const struct fm_match_key *key)
