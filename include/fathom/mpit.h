@@ -200,15 +200,17 @@ struct fathom_pvar {
     enum fathom_verbosity verbosity; /* 0 is FATHOM_USER_DETAIL */
     enum fathom_bind bind;
     const struct fathom_enum *items; /* STATE: needed */
-    size_t at;     /* a level or watermark over a struct fathom_level: where that begins */
+    size_t at;     /* a level or watermark over a struct fathom_level: where that begins;
+                      FATHOM_PER_MEMBER: byte offset in the record of a member */
     int count;     /* 0 is 1; FATHOM_PER_MEMBER: one word per member of the bound object */
     bool is_level; /* LEVEL whose storage is a struct fathom_level (its first word is the value) */
     bool is_writable;   /* GENERIC only, see above */
     bool is_continuous; /* always running: MPI_T_pvar_start and _stop are refused */
     const char *category;
-    /* Sums only: the value is the sum of these terms, `at` is not used. One value, no level. A fact
-       that the host has written once need not be written again for the sake of a total. A sum of
-       words that only grow only grows, whoever reads it and when: hence there is no difference. */
+    /* Sums only: the value is the sum of these terms, `at` is not used; of an array (count > 1),
+       each element is a sum. No level. A fact that the host has written once need not be written
+       again for the sake of a total. A sum of words that only grow only grows, whoever reads it and
+       when: hence there is no difference. */
     const struct fathom_term *terms;
     int n_terms;
     size_t on_at; /* bound to nothing: byte offset of a word that counts the started handles of the
@@ -223,7 +225,12 @@ struct fathom_pvar {
 /* One term of a sum: words of the row's block. */
 struct fathom_term {
     size_t at;
-    uint32_t count; /* words from there on; 0 is 1 */
+    /* Words from there on; 0 is 1, and so it is in an array. FATHOM_PER_MEMBER: one in the record
+       of each member, at byte `at` of it. */
+    int count;
+    /* From a word to the next one, and from an element to the next, in words; 0 is 1. Not used with
+       FATHOM_PER_MEMBER. */
+    uint32_t step;
 };
 
 /* One element of an event's data. */
@@ -265,9 +272,9 @@ struct fathom_table {
     /* Bound rows: the block that each object of kind `object_bind` gets. */
     enum fathom_bind object_bind;
     size_t object_block_len; /* fixed part, bytes */
-    size_t member_block_len; /* bytes more per member: 8 for each FATHOM_PER_MEMBER row. These lie
-                                behind the fixed part, the k-th such row of the table at
-                                object_block_len + k * 8 * n_members; their `at` is not used */
+    size_t member_block_len; /* bytes of the record of a member, a multiple of 8: what is counted
+                                for one lies together. The records lie behind the fixed part, one
+                                behind the other */
 };
 
 /* A level with its marks. The hot path compares with two words; only a new record calls. Zeroed

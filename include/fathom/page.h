@@ -13,14 +13,16 @@
  *     +----------------+------------------+-------------------+----------------------------+
  *
  * * A row describes one variable. The value of a row that is bound to no object lies at byte
- * `row.at` of the page (`row.count` words; for a string `row.count` bytes). The value of a row
+ * `row.at` of the page (`row.count` values; for a string `row.count` bytes). The value of a row
  * bound to a kind of object lies, for each object entry with the same `block`, at `object.at +
- * row.at`. A row with count 0 has one word per member there, from `object.at + row.at +
- * row.member_row * 8 * object.n_members` on. Doubles are stored by their bits.
+ * row.at`. A row with count 0 has one value per member there. Value k of a row is the word at
+ * byte `8 * k * row.step` from there on. Doubles are stored by their bits.
  *
  * The value of a row with terms is not a word but a sum: its terms are entries of the table of rows
  * themselves, of kind FATHOM_PAGE_TERM and without a name, at byte `row.at` of the page, one behind
- * the other. The words that a term names lie at its own `at`, as above; they are added.
+ * the other. Value k adds, of each term, the words at byte `8 * (k + j) * term.step` from the
+ * term's own `at` (as above) on, for j from 0 to `term.count` - 1; count 0 is the number of
+ * members.
  *
  * A watermark's row points at the kept extreme since the process began. The row of a bound control
  * variable (its name ends in _comm or the like) holds 0 where the object follows the process, else
@@ -39,7 +41,7 @@ extern "C" {
 #endif
 
 #define FATHOM_PAGE_MAGIC    UINT64_C(0x31454741504d5446) /* "FTMPAGE1" in memory order */
-#define FATHOM_PAGE_VERSION  2
+#define FATHOM_PAGE_VERSION  3
 #define FATHOM_PAGE_LEN      (UINT64_C(4) << 20) /* default; costs what is touched */
 #define FATHOM_PAGE_NAME_LEN 64
 #define FATHOM_PAGE_UNIT_LEN 12
@@ -97,9 +99,9 @@ struct fathom_page_row {
     uint32_t type;                   /* enum fathom_type */
     uint32_t bind;                   /* MPI_T_BIND_* as a number, 1 = no object */
     uint32_t block;                  /* which kind of object block, 0 for unbound rows */
-    uint32_t count;                  /* words; 0: one per member of the bound object */
+    uint32_t count;                  /* values; 0: one per member of the bound object */
     uint32_t source;                 /* cvar: enum fathom_source of the present value */
-    uint32_t member_row;             /* count 0: which of the rows with one word per member */
+    uint32_t step;                   /* from a value to the next one, in words */
     uint64_t at;                     /* byte offset, see above */
     uint32_t terms;                  /* pvar: entries whose sum is the value, 0: it has words */
     uint32_t reserved;

@@ -134,24 +134,46 @@ static bool is_watermark(const struct fathom_pvar *r)
     return r->klass == FATHOM_HIGHWATERMARK || r->klass == FATHOM_LOWWATERMARK;
 }
 
+static const char *check_member(const struct fathom_table *t, enum fathom_bind bind, size_t at)
+{
+    if (bind != t->object_bind || bind <= FATHOM_BIND_NONE) {
+        return "counts per member, but is not bound to its table's object";
+    }
+    return at + sizeof(uint64_t) <= t->member_block_len && t->member_block_len % 8 == 0
+               ? NULL
+               : "lies outside of a member's record";
+}
+
+/* A term of a sum of so many elements. */
+static const char *check_term(const struct fathom_table *t, const struct fathom_pvar *r,
+                              const struct fathom_term *term, size_t n)
+{
+    size_t step = term->step ? term->step : 1;
+
+    if (n > 1 && (term->count < 0 || term->count > 1)) {
+        return "is an array of sums over more than one word";
+    }
+    if (term->count == FATHOM_PER_MEMBER) {
+        return check_member(t, r->bind, term->at);
+    }
+    n = term->count > 1 ? (size_t)term->count : n;
+    return check_bind(t, r->bind, term->at, ((n - 1) * step + 1) * sizeof(uint64_t));
+}
+
 /* A sum of words: of whole numbers, no marks, and each word in the block. */
 static const char *check_terms(const struct fathom_table *t, const struct fathom_pvar *r)
 {
+    const char *why = NULL;
     int i;
 
     if (r->n_terms < 1 || r->compute || r->items || is_watermark(r) || r->is_level ||
-        r->is_writable || r->count > 1 || r->count < 0 || pvar_type(r) == FATHOM_DOUBLE) {
+        r->is_writable || r->count < 0 || r->at || pvar_type(r) == FATHOM_DOUBLE) {
         return "is a sum of what cannot be added";
     }
-    for (i = 0; i < r->n_terms; i++) {
-        size_t n = r->terms[i].count ? r->terms[i].count : 1;
-        const char *why = check_bind(t, r->bind, r->terms[i].at, n * sizeof(uint64_t));
-
-        if (why) {
-            return why;
-        }
+    for (i = 0; i < r->n_terms && !why; i++) {
+        why = check_term(t, r, &r->terms[i], r->count > 1 ? (size_t)r->count : 1);
     }
-    return NULL;
+    return why;
 }
 
 static const char *check_pvar(const struct fathom_table *t, const struct fathom_pvar *r)
@@ -176,9 +198,7 @@ static const char *check_pvar(const struct fathom_table *t, const struct fathom_
         return check_terms(t, r);
     }
     if (r->count == FATHOM_PER_MEMBER) {
-        return r->bind == t->object_bind && r->bind > FATHOM_BIND_NONE && !r->compute
-                   ? NULL
-                   : "counts per member, but is not bound to its table's object";
+        return r->compute ? "is a computed array" : check_member(t, r->bind, r->at);
     }
     if (r->compute) {
         return n == 1 ? NULL : "is a computed array";
@@ -325,6 +345,7 @@ static void cvar_row_outside(struct fm_cvar *v)
     p->type = r->type;
     p->bind = v->bind;
     p->count = r->type == FATHOM_CHAR ? (uint32_t)r->count : 1;
+    p->step = 1;
     p->source = v->source;
     p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
     p->at = p->block ? r->object_at : fm_page_offset(v->table->block + r->at);
@@ -367,6 +388,8 @@ static uint64_t terms_outside(const struct fm_pvar *v)
 
     for (i = 0; i < r->n_terms; i++) {
         const struct fathom_term *t = &r->terms[i];
+        bool is_member = t->count == FATHOM_PER_MEMBER;
+        const struct fathom_table *from = v->table->from;
         struct fathom_page_row *p = fm_page_row_new("", NULL);
 
         if (!p) {
@@ -375,9 +398,11 @@ static uint64_t terms_outside(const struct fm_pvar *v)
         p->kind = FATHOM_PAGE_TERM;
         p->type = v->type;
         p->bind = v->bind;
-        p->count = t->count ? t->count : 1;
+        p->count = is_member ? 0 : t->count ? (uint32_t)t->count : 1;
+        p->step = is_member ? (uint32_t)(from->member_block_len / 8) : t->step ? t->step : 1;
         p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
-        p->at = p->block ? t->at : fm_page_offset(v->table->block + t->at);
+        p->at = p->block ? t->at + (is_member ? from->object_block_len : 0)
+                         : fm_page_offset(v->table->block + t->at);
         begin = begin ? begin : fm_page_offset(p);
         fm_page_row_publish();
     }
@@ -399,7 +424,7 @@ static void pvar_row_outside(const struct fm_pvar *v)
     p->type = v->type;
     p->bind = v->bind;
     p->count = (uint32_t)v->count;
-    p->member_row = v->member_row;
+    p->step = v->step;
     p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
     p->at = p->block ? v->word_at : fm_page_offset(v->table->block + v->word_at);
     if (terms_at) {
@@ -450,10 +475,11 @@ static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
     v->count = r->count == FATHOM_PER_MEMBER ? 0 : r->count > 1 ? r->count : 1;
     v->is_derived = r->terms || r->compute;
     v->word_at = r->at;
+    v->step = 1;
     v->category = -1;
     if (v->count == 0) {
-        v->member_row = table->n_member_rows++;
-        v->word_at = table->from->object_block_len;
+        v->step = (uint32_t)(table->from->member_block_len / sizeof(uint64_t));
+        v->word_at = table->from->object_block_len + r->at;
     }
     v->enum_handle = fm_enum_handle(r->items);
     pvar_row_outside(v);

@@ -51,7 +51,6 @@ struct fm_table {
     const struct fathom_table *from;
     char *block;
     uint32_t number; /* from 1; the `block` of its rows and objects in the page */
-    uint32_t n_member_rows;
 };
 
 struct fm_enum {
@@ -93,8 +92,8 @@ struct fm_pvar {
     bool is_readonly, is_atomic;
     bool is_derived; /* terms or compute: no word of its own */
     int count;       /* 0: one per member */
-    uint32_t member_row;
-    size_t word_at; /* of the word in the block */
+    uint32_t step;   /* words from an element to the next */
+    size_t word_at;  /* of the word in the block */
     uint64_t enum_handle;
     int category;
 };

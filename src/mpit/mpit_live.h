@@ -41,6 +41,7 @@ struct fm_pvar_handle {
     const void *block;
     const struct fm_object *object; /* NULL: not bound */
     int count;
+    int n_members;             /* of the object */
     _Atomic(uint64_t *) words; /* first word; NULL when the object is gone */
     struct fathom_level *level;
     _Atomic(struct fm_follower *) follower; /* of a watermark; NULL when its object is gone */

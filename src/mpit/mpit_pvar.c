@@ -119,44 +119,57 @@ static void change_give_up(struct fm_pvar_handle *h, const struct change *c)
     atomic_fetch_and_explicit(&h->ctl, ~CTL_CLAIM(c->copy), memory_order_release);
 }
 
-static uint64_t sum_of(const struct fathom_pvar *row, const char *block)
+/* Of n words. */
+static uint64_t added(const void *first, int n, size_t step)
 {
+    const uint64_t *word = first;
+    uint64_t sum = 0;
+
+    for (; n > 0; n--, word += step) {
+        sum += __atomic_load_n(word, __ATOMIC_RELAXED);
+    }
+    return sum;
+}
+
+/* Element i of a sum over this block. */
+static uint64_t sum_of(const struct fm_pvar_handle *h, const void *block, int i)
+{
+    const struct fathom_table *table = h->var->table->from;
+    const struct fathom_pvar *row = h->var->row;
     uint64_t sum = 0;
     int k;
 
     for (k = 0; k < row->n_terms; k++) {
         const struct fathom_term *t = &row->terms[k];
-        const uint64_t *words = (const uint64_t *)(const void *)(block + t->at);
-        uint64_t part = __atomic_load_n(words, __ATOMIC_RELAXED);
-        uint32_t i;
+        const char *words = (const char *)block + t->at;
+        size_t step = t->step ? t->step : 1;
 
-        for (i = 1; i < t->count; i++) {
-            part += __atomic_load_n(&words[i], __ATOMIC_RELAXED);
-        }
-        sum += part;
+        sum += t->count == FATHOM_PER_MEMBER ? added(words + table->object_block_len, h->n_members,
+                                                     table->member_block_len / sizeof(uint64_t))
+                                             : added(words + (size_t)i * step * sizeof(uint64_t),
+                                                     t->count ? t->count : 1, step);
     }
     return sum;
 }
 
-/* The present value of a variable without words. */
-static uint64_t derived(const struct fm_pvar_handle *h)
+/* The present value of element i of a variable without words. */
+static uint64_t derived(const struct fm_pvar_handle *h, const uint64_t *words, int i)
 {
     const struct fathom_pvar *row = h->var->row;
-    const char *block = h->var->table->block;
 
     if (row->terms) {
-        return sum_of(row, h->object ? h->object->block : block);
+        return sum_of(h, words, i);
     }
-    return row->compute(block, h->object ? h->object->block : NULL);
+    return row->compute(h->var->table->block, h->object ? h->object->block : NULL);
 }
 
 /* The present value of the word of element i, or what stands for it. */
 static uint64_t word_of(const struct fm_pvar_handle *h, const uint64_t *words, int i)
 {
     if (__builtin_expect(h->var->is_derived, 0)) {
-        return derived(h);
+        return derived(h, words, i);
     }
-    return __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+    return __atomic_load_n(&words[(size_t)i * h->var->step], __ATOMIC_RELAXED);
 }
 
 /* a - b in the handle's type. */
@@ -365,9 +378,10 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
     int i;
 
     h->var = v;
-    h->count = v->count ? v->count : h->object->n_members;
-    at += v->count ? 0 : (size_t)v->member_row * (size_t)h->count * sizeof(uint64_t);
-    /* A computed variable has no words; any address that is not NULL stands for them. */
+    h->n_members = h->object ? h->object->n_members : 0;
+    h->count = v->count ? v->count : h->n_members;
+    /* The words of a sum begin with the block. A computed variable has no words; any address that
+       is not NULL stands for them. */
     atomic_store_explicit(&h->words, (uint64_t *)(void *)(block ? block + at : (char *)h),
                           memory_order_relaxed);
     if (take_states(h) != 0) {

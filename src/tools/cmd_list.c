@@ -136,7 +136,7 @@ static void value_text(const struct list *l, const struct variable *v, bool is_r
     }
     if (v->type == MPI_CHAR) {
         fm_view_text(view, &v->row, out_text, len);
-    } else if (v->row.count != 1 || !fm_view_word(view, &v->row, 0, 0, &word)) {
+    } else if (v->row.count != 1 || !fm_view_word(view, &v->row, NULL, 0, &word)) {
         return;
     } else if (v->type == MPI_DOUBLE) {
         memcpy(&real, &word, sizeof(real));

@@ -131,7 +131,7 @@ static bool fill(const struct fm_stat_table *t, const struct line *l, struct val
             uint64_t word;
 
             if (!fm_view_find(&t->views->items[r], FATHOM_PAGE_PVAR, l->names[k], 0, &row) ||
-                row.block != 0 || !fm_view_word(&t->views->items[r], &row, 0, 0, &word)) {
+                row.block != 0 || !fm_view_word(&t->views->items[r], &row, NULL, 0, &word)) {
                 continue;
             }
             is_known = true;
@@ -257,12 +257,12 @@ static void print_all(const struct fm_stat_table *t, struct values *x)
 /* ---- JSON ---- */
 
 static struct json_object *json_words(const struct fm_view *v, const struct fathom_page_row *row,
-                                      uint64_t at, uint32_t count)
+                                      const struct fathom_page_object *o, uint32_t count)
 {
     struct json_object *array = count == 1 ? NULL : json_object_new_array();
     uint64_t word;
 
-    for (uint32_t k = 0; k < count && fm_view_word(v, row, at, k, &word); k++) {
+    for (uint32_t k = 0; k < count && fm_view_word(v, row, o, k, &word); k++) {
         struct json_object *number;
         double real;
 
@@ -289,7 +289,7 @@ static struct json_object *json_object_of(const struct fm_view *v,
     json_object_object_add(out, "members", json_object_new_uint64(o->n_members));
     for (int i = 0; fm_view_row(v, i, &row); i++) {
         if (row.kind == FATHOM_PAGE_PVAR && row.block == o->block && row.count > 0) {
-            json_object_object_add(out, row.name, json_words(v, &row, o->at, row.count));
+            json_object_object_add(out, row.name, json_words(v, &row, o, row.count));
         }
     }
     return out;
@@ -310,7 +310,7 @@ static struct json_object *json_rank(const struct fm_view *v)
                            json_object_new_string(fm_view_state_name(fm_view_state(v, &b))));
     for (int i = 0; fm_view_row(v, i, &row); i++) {
         if (row.kind == FATHOM_PAGE_PVAR && row.block == 0 && row.at != 0) {
-            json_object_object_add(vars, row.name, json_words(v, &row, 0, row.count));
+            json_object_object_add(vars, row.name, json_words(v, &row, NULL, row.count));
         }
     }
     for (int i = 0; fm_view_object(v, i, &o); i++) {

@@ -120,11 +120,11 @@ bool fm_view_find(const struct fm_view *v, uint32_t kind, const char *name, uint
 }
 
 /* Word k from a place on. */
-static bool word_at(const struct fm_view *v, uint64_t begin, uint32_t k, uint64_t *out_word)
+static bool word_at(const struct fm_view *v, uint64_t begin, uint64_t k, uint64_t *out_word)
 {
-    uint64_t place = begin + 8 * (uint64_t)k;
+    uint64_t place = begin + 8 * k;
 
-    if (begin > 2 * v->len || place % 8 != 0 || v->len < 8 || place > v->len - 8) {
+    if (begin > 2 * v->len || k > v->len || place % 8 != 0 || v->len < 8 || place > v->len - 8) {
         return false;
     }
     *out_word =
@@ -132,20 +132,28 @@ static bool word_at(const struct fm_view *v, uint64_t begin, uint32_t k, uint64_
     return true;
 }
 
-/* The terms are entries of rows, and their words are at hand. */
-static bool sum_of(const struct fm_view *v, const struct fathom_page_row *row, uint64_t at,
-                   uint64_t *out_sum)
+/* Where the words of a row or term begin; beyond any page when that is nowhere. */
+static uint64_t place_of(const struct fathom_page_object *o, const struct fathom_page_row *row)
+{
+    uint64_t at = o ? o->at : 0;
+
+    return at > UINT64_MAX - row->at ? UINT64_MAX : at + row->at;
+}
+
+/* Value k of a sum. The terms are entries of rows, and their words are at hand. */
+static bool sum_of(const struct fm_view *v, const struct fathom_page_row *row,
+                   const struct fathom_page_object *o, uint32_t k, uint64_t *out_sum)
 {
     struct fathom_page_row term;
     uint64_t sum = 0, word;
 
     for (uint32_t t = 0; t < row->terms; t++) {
         if (!copy_entry(v, row->at, v->page->row_len, row->terms, (int)t, &term, sizeof(term)) ||
-            term.kind != FATHOM_PAGE_TERM) {
+            term.kind != FATHOM_PAGE_TERM || term.step == 0) {
             return false;
         }
-        for (uint32_t k = 0; k < term.count; k++) {
-            if (!word_at(v, at + term.at, k, &word)) {
+        for (uint32_t j = 0; j < (term.count ? term.count : o ? o->n_members : 0); j++) {
+            if (!word_at(v, place_of(o, &term), ((uint64_t)k + j) * term.step, &word)) {
                 return false;
             }
             sum += word;
@@ -155,16 +163,13 @@ static bool sum_of(const struct fm_view *v, const struct fathom_page_row *row, u
     return true;
 }
 
-bool fm_view_word(const struct fm_view *v, const struct fathom_page_row *row, uint64_t at,
-                  uint32_t k, uint64_t *out_word)
+bool fm_view_word(const struct fm_view *v, const struct fathom_page_row *row,
+                  const struct fathom_page_object *o, uint32_t k, uint64_t *out_word)
 {
-    if (at > v->len || row->at > v->len) {
-        return false;
-    }
     if (row->kind == FATHOM_PAGE_PVAR && row->terms) {
-        return k == 0 && sum_of(v, row, at, out_word);
+        return sum_of(v, row, o, k, out_word);
     }
-    return word_at(v, at + row->at, k, out_word);
+    return word_at(v, place_of(o, row), (uint64_t)k * row->step, out_word);
 }
 
 bool fm_view_text(const struct fm_view *v, const struct fathom_page_row *row, char *out_text,
@@ -198,7 +203,7 @@ uint64_t fm_view_value(const struct fm_view *v, const char *name)
     uint64_t word;
 
     if (fm_view_find(v, FATHOM_PAGE_PVAR, name, 0, &row) && row.block == 0 &&
-        fm_view_word(v, &row, 0, 0, &word)) {
+        fm_view_word(v, &row, NULL, 0, &word)) {
         return word;
     }
     return 0;

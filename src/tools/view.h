@@ -48,9 +48,9 @@ bool fm_view_row(const struct fm_view *v, int i, struct fathom_page_row *out_row
 /* The row of that name and kind (and class, unless 0). */
 bool fm_view_find(const struct fm_view *v, uint32_t kind, const char *name, uint32_t klass,
                   struct fathom_page_row *out_row);
-/* Word k of a row, for an unbound one, or (with at = the object's place) a bound one. */
-bool fm_view_word(const struct fm_view *v, const struct fathom_page_row *row, uint64_t at,
-                  uint32_t k, uint64_t *out_word);
+/* Value k of a row, for an unbound one (o is NULL), or for a bound one and its object. */
+bool fm_view_word(const struct fm_view *v, const struct fathom_page_row *row,
+                  const struct fathom_page_object *o, uint32_t k, uint64_t *out_word);
 /* The value of a text, at most len bytes. */
 bool fm_view_text(const struct fm_view *v, const struct fathom_page_row *row, char *out_text,
                   size_t len);

@@ -33,8 +33,8 @@ static inline uint64_t oracle_value(const struct fathom_table *t, const void *bl
         const struct fathom_term *term = &row->terms[k];
         const uint64_t *words = (const uint64_t *)((const char *)block + term->at);
 
-        for (uint32_t i = 0; i < (term->count ? term->count : 1); i++) {
-            sum += words[i];
+        for (int i = item; i < item + (term->count ? term->count : 1); i++) {
+            sum += words[(size_t)i * (term->step ? term->step : 1)];
         }
     }
     if (row->terms) {

@@ -16,10 +16,9 @@
 #include "core/object/info.h"
 #include "util/status.h"
 
-#define MAX_COMMS       (1 << 20)
-#define N_PREDEFINED    8 /* room for those that no user made */
-#define N_MEMBER_ARRAYS 4
-#define NO_LIMIT        (1 << 30)
+#define MAX_COMMS    (1 << 20)
+#define N_PREDEFINED 8 /* room for those that no user made */
+#define NO_LIMIT     (1 << 30)
 
 /* Words of the process, one block. */
 struct comm_words {
@@ -33,6 +32,15 @@ struct comm_words {
 
 #define WORD(f)    offsetof(struct comm_words, f)
 #define OF_COMM(f) FATHOM_BIND_COMM, .at = offsetof(struct fm_comm_words, f)
+#define OF_PEER(f)                                                                                 \
+    FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER, .at = offsetof(struct fm_comm_peer_words, f)
+#define OF_ALL(f)                                                                                  \
+    {                                                                                              \
+        offsetof(struct fm_comm_peer_words, f), FATHOM_PER_MEMBER                                  \
+    }
+
+static const struct fathom_term all_sent = OF_ALL(sent.n), all_sent_bytes = OF_ALL(sent.len);
+static const struct fathom_term all_recvd = OF_ALL(recvd.n), all_recvd_bytes = OF_ALL(recvd.len);
 
 /* clang-format off */
 static const struct fathom_enum_item node_items[] = {
@@ -74,24 +82,23 @@ static const struct fathom_pvar pvars[] = {
     {"comm_posted_length", "Posted receives that wait for a message in this communicator.",
      "receives", FATHOM_LEVEL, .bind = OF_COMM(prq_len)},
     {"comm_sent_messages", "Messages that this process sent in this communicator.", "messages",
-     FATHOM_COUNTER, .bind = OF_COMM(sent.n)},
+     FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .terms = &all_sent, .n_terms = 1},
     {"comm_sent_bytes", "Bytes that this process sent in this communicator.", "bytes",
-     FATHOM_AGGREGATE, .bind = OF_COMM(sent.len)},
+     FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .terms = &all_sent_bytes, .n_terms = 1},
     {"comm_received_messages", "Messages that this process received in this communicator.",
-     "messages", FATHOM_COUNTER, .bind = OF_COMM(recvd.n)},
+     "messages", FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .terms = &all_recvd, .n_terms = 1},
     {"comm_received_bytes", "Bytes that this process received in this communicator.", "bytes",
-     FATHOM_AGGREGATE, .bind = OF_COMM(recvd.len)},
+     FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .terms = &all_recvd_bytes, .n_terms = 1},
     {"comm_collectives", "Collective calls of this process on this communicator.", "calls",
      FATHOM_COUNTER, .bind = OF_COMM(n_coll)},
-    /* The order of the next four is that of the arrays in fm_comm.peer_words. */
     {"comm_peer_sent_messages", "Messages sent in this communicator, by rank of the receiver.",
-     "messages", FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
+     "messages", FATHOM_COUNTER, .bind = OF_PEER(sent.n)},
     {"comm_peer_sent_bytes", "Bytes sent in this communicator, by rank of the receiver.", "bytes",
-     FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
+     FATHOM_AGGREGATE, .bind = OF_PEER(sent.len)},
     {"comm_peer_received_messages", "Messages received in this communicator, by rank of sender.",
-     "messages", FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
+     "messages", FATHOM_COUNTER, .bind = OF_PEER(recvd.n)},
     {"comm_peer_received_bytes", "Bytes received in this communicator, by rank of the sender.",
-     "bytes", FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER},
+     "bytes", FATHOM_AGGREGATE, .bind = OF_PEER(recvd.len)},
 };
 static const struct fathom_event_item event_data[] = {
     {"id", "Number of the communicator, unique within the process.", FATHOM_UNSIGNED_LONG_LONG},
@@ -124,7 +131,7 @@ const struct fathom_table fm_comm_vars = {
     .n_categories = FM_ARRAY_LEN(categories),
     .object_bind = FATHOM_BIND_COMM,
     .object_block_len = sizeof(struct fm_comm_words),
-    .member_block_len = N_MEMBER_ARRAYS * sizeof(uint64_t),
+    .member_block_len = sizeof(struct fm_comm_peer_words),
 };
 
 /* The words of the room: private ones until fm_comm_init() names those in the page. Both, and the
@@ -170,7 +177,7 @@ static int take_words(struct fm_comm *comm)
     }
     comm->words = block;
     comm->words->eager_limit = words->eager_limit < NO_LIMIT ? words->eager_limit + 1 : 0;
-    comm->peer_words = (uint64_t *)((char *)block + len);
+    comm->peer_words = (struct fm_comm_peer_words *)((char *)block + len);
     return 0;
 }
 

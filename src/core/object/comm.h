@@ -19,16 +19,20 @@ struct fm_attrs;
 struct fm_topo;
 struct fm_node;
 
-/* Words of one communicator in the shared page; rows in comm.c. Per-peer arrays lie behind. */
+/* Words of one communicator in the shared page; rows in comm.c. Those of its peers lie behind. */
 struct fm_comm_words {
     uint64_t umq_len; /* unexpected messages waiting in this communicator (MPI_T_UMQ_LENGTH) */
     uint64_t prq_len; /* posted receives waiting */
     uint64_t
         eager_limit; /* override of p2p_eager_limit: value + 1, 0 = follow the process-wide one */
     uint64_t n_coll; /* collective calls */
+    uint64_t node;   /* override of coll_node: value + 1, 0 = follow the process-wide one */
+} FM_ALIGNED(16);
+
+/* Words of each rank that messages may go to. */
+struct fm_comm_peer_words {
     struct fm_tally sent;  /* messages of users handed to the engine */
     struct fm_tally recvd; /* and delivered to users */
-    uint64_t node;         /* override of coll_node: value + 1, 0 = follow the process-wide one */
 };
 
 /* May short collectives go through memory that the ranks share; items of the enumeration. */
@@ -44,10 +48,9 @@ struct fm_comm {
     const int
         *procs; /* rank -> process index, n_remote entries; owned by the group; NULL: identity */
     struct fm_channel *ch;
-    struct fm_comm_words *words; /* never NULL */
-    uint64_t *peer_words; /* FATHOM_PER_MEMBER arrays: sent messages, sent bytes, received messages,
-                             received bytes; n_remote words each; never NULL */
-    struct fm_errhandler *errhandler; /* NULL: the initial one */
+    struct fm_comm_words *words;           /* never NULL */
+    struct fm_comm_peer_words *peer_words; /* by rank, n_remote of them; never NULL */
+    struct fm_errhandler *errhandler;      /* NULL: the initial one */
     struct fm_group *group;
     struct fm_group *remote_group; /* intercommunicators only */
     struct fm_comm *local_comm;    /* intercommunicators only: the local group, for collectives */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each message that goes or comes adds to the words, in the fewest stores. */
+/*
+ * What each message that goes or comes adds to the words, in the fewest stores. How many and how
+ * long they are is one store, and totals are sums that are made when somebody reads them.
+ */
 #pragma once
 
 #include "core/object/comm.h"
@@ -10,15 +13,9 @@
 /* A message left for good. */
 FM_INLINE void fm_counting_sent(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len)
 {
-    struct fm_comm *comm = m->comm;
-
     ch->words->sizes_sent[fm_hist_bin((uint64_t)len)]++;
-    if (m->space == FM_SPACE_USER) {
-        uint64_t *words = &comm->peer_words[m->peer];
-
-        fm_tally_add(&comm->words->sent, (uint64_t)len);
-        words[0]++;
-        words[comm->n_remote] += (uint64_t)len;
+    if (FM_LIKELY(m->space == FM_SPACE_USER)) {
+        fm_tally_add(&m->comm->peer_words[m->peer].sent, (uint64_t)len);
     }
 }
 
@@ -26,22 +23,16 @@ FM_INLINE void fm_counting_sent(struct fm_channel *ch, const struct fm_msg *m, M
 FM_INLINE void fm_counting_recvd(struct fm_channel *ch, const struct fm_msg *m, int source,
                                  MPI_Count len)
 {
-    struct fm_comm *comm = m->comm;
-
     ch->words->sizes_recvd[fm_hist_bin((uint64_t)len)]++;
-    if (m->space == FM_SPACE_USER) {
-        uint64_t *words = &comm->peer_words[2 * comm->n_remote + source];
-
-        fm_tally_add(&comm->words->recvd, (uint64_t)len);
-        words[0]++;
-        words[comm->n_remote] += (uint64_t)len;
+    if (FM_LIKELY(m->space == FM_SPACE_USER)) {
+        fm_tally_add(&m->comm->peer_words[source].recvd, (uint64_t)len);
     }
 }
 
 /* A receive came into the queue of posted ones (1) or left it (-1). */
 FM_INLINE void fm_counting_posted(const struct fm_msg *m, int64_t by)
 {
-    if (m->space == FM_SPACE_USER) {
+    if (FM_LIKELY(m->space == FM_SPACE_USER)) {
         m->comm->words->prq_len += (uint64_t)by;
     }
 }

@@ -113,6 +113,14 @@ static uint64_t half_done(const void *block, const void *object_block)
 static const struct fathom_term sum[] = {
     {.at = AT(n_done)}, {.at = AT(counts), .count = 3}, {.at = AT(n_bytes)}};
 
+/* counts[0] + pairs[0][1], counts[1] + pairs[1][1] */
+static const struct fathom_term sums[] = {{.at = AT(counts)}, {.at = AT(pairs[0][1]), .step = 2}};
+
+/* n_msgs + all n_got */
+static const struct fathom_term all_got[] = {
+    {.at = COMM_AT(n_msgs)},
+    {.at = offsetof(struct fake_member, n_got), .count = FATHOM_PER_MEMBER}};
+
 static const struct fathom_pvar pvars[] = {
     {.name = "fake_counts",
      .desc = "Three counts.",
@@ -160,6 +168,12 @@ static const struct fathom_pvar pvars[] = {
      .is_continuous = true},
     {.name = "fake_share", .desc = "A share.", .klass = FATHOM_PERCENTAGE, .compute = half_done},
     {.name = "fake_sum", .desc = "A sum.", .klass = FATHOM_COUNTER, .terms = sum, .n_terms = 3},
+    {.name = "fake_sums",
+     .desc = "Sums.",
+     .klass = FATHOM_COUNTER,
+     .count = 2,
+     .terms = sums,
+     .n_terms = 2},
     {.name = "fake_depth",
      .desc = "A depth.",
      .klass = FATHOM_LEVEL,
@@ -196,12 +210,20 @@ static const struct fathom_pvar pvars[] = {
      .desc = "Per member.",
      .klass = FATHOM_COUNTER,
      .bind = FATHOM_BIND_COMM,
+     .at = offsetof(struct fake_member, n_sent),
      .count = FATHOM_PER_MEMBER},
     {.name = "fake_got",
      .desc = "Per member.",
      .klass = FATHOM_AGGREGATE,
      .bind = FATHOM_BIND_COMM,
+     .at = offsetof(struct fake_member, n_got),
      .count = FATHOM_PER_MEMBER},
+    {.name = "fake_all_got",
+     .desc = "Of all members.",
+     .klass = FATHOM_AGGREGATE,
+     .bind = FATHOM_BIND_COMM,
+     .terms = all_got,
+     .n_terms = 2},
     {.name = "MPI_T_UMQ_LENGTH",
      .desc = "Unexpected messages.",
      .unit = "messages",
@@ -266,8 +288,8 @@ const struct fathom_table fake_table = {
     .categories = categories,
     .n_categories = 4,
     .object_bind = FATHOM_BIND_COMM,
-    .object_block_len = offsetof(struct fake_comm_words, per_member),
-    .member_block_len = 2 * sizeof(uint64_t),
+    .object_block_len = offsetof(struct fake_comm_words, members),
+    .member_block_len = sizeof(struct fake_member),
 };
 
 static pthread_mutex_t host_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

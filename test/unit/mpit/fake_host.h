@@ -22,7 +22,7 @@ struct fake_words {
     char text[32];
     /* pvars */
     uint64_t n_done, n_bytes, real_sum, wait_ns, state, size, plain, generic, generic_rw, running;
-    uint64_t counts[3];
+    uint64_t counts[3], pairs[2][2];
     struct fathom_level depth, other;
     uint64_t on_plain, on_bound, on_empty;
     uint64_t asked[2], n_asking; /* counted while somebody asks */
@@ -32,7 +32,9 @@ struct fake_comm_words {
     uint64_t bound; /* of the bound cvar */
     struct fathom_level umq;
     uint64_t n_msgs;
-    uint64_t per_member[2 * FAKE_SIZE]; /* two rows; the block is as long as it has members */
+    struct fake_member {
+        uint64_t n_sent, n_got;
+    } members[FAKE_SIZE]; /* the block is as long as it has members */
 };
 
 struct fake_comm {

@@ -225,10 +225,44 @@ static const struct fathom_cvar suffix[] = {
 static const struct fathom_term beyond[] = {{.at = 0}, {.at = 0, .count = 2}};
 static const struct fathom_pvar far_sum[] = {
     {.name = "bad_h", .desc = "x", .klass = FATHOM_COUNTER, .terms = beyond, .n_terms = 2}};
+static const struct fathom_term far_step[] = {{.at = 0, .count = 2, .step = 3}};
+static const struct fathom_pvar step_sum[] = {
+    {.name = "bad_k", .desc = "x", .klass = FATHOM_COUNTER, .terms = far_step, .n_terms = 1}};
+static const struct fathom_pvar array_sum[] = {{.name = "bad_l",
+                                                .desc = "x",
+                                                .klass = FATHOM_COUNTER,
+                                                .count = 2,
+                                                .terms = far_step,
+                                                .n_terms = 1}};
+static const struct fathom_term member[] = {{.at = 8, .count = FATHOM_PER_MEMBER}};
+static const struct fathom_pvar member_sum[] = {{.name = "bad_m",
+                                                 .desc = "x",
+                                                 .klass = FATHOM_COUNTER,
+                                                 .bind = FATHOM_BIND_COMM,
+                                                 .terms = member,
+                                                 .n_terms = 1}};
+static const struct fathom_pvar far_member[] = {{.name = "bad_n",
+                                                 .desc = "x",
+                                                 .klass = FATHOM_COUNTER,
+                                                 .bind = FATHOM_BIND_COMM,
+                                                 .at = 8,
+                                                 .count = FATHOM_PER_MEMBER}};
 static const struct fathom_pvar mark_sum[] = {
     {.name = "bad_i", .desc = "x", .klass = FATHOM_HIGHWATERMARK, .terms = beyond, .n_terms = 1}};
 static const struct fathom_table bad_tables[] = {
     {.room = "bad", .block_len = 8, .pvars = no_desc, .n_pvars = 1},
+    {.room = "bad", .block_len = 24, .pvars = step_sum, .n_pvars = 1},
+    {.room = "bad", .block_len = 64, .pvars = array_sum, .n_pvars = 1},
+    {.room = "bad",
+     .object_bind = FATHOM_BIND_COMM,
+     .member_block_len = 8,
+     .pvars = member_sum,
+     .n_pvars = 1},
+    {.room = "bad",
+     .object_bind = FATHOM_BIND_COMM,
+     .member_block_len = 8,
+     .pvars = far_member,
+     .n_pvars = 1},
     {.room = "bad", .block_len = 8, .pvars = upper, .n_pvars = 1},
     {.room = "bad", .block_len = 8, .pvars = outside, .n_pvars = 1},
     {.room = "bad", .block_len = 8, .pvars = wrong_type, .n_pvars = 1},
@@ -242,7 +276,7 @@ static const struct fathom_table bad_tables[] = {
     {.room = "bad", .block_len = 8, .pvars = far_sum, .n_pvars = 1},
     {.room = "bad", .block_len = 8, .pvars = mark_sum, .n_pvars = 1},
 };
-#define N_BAD 13
+#define N_BAD 17
 static const struct fathom_table *more[N_BAD + 1];
 
 START_TEST(faulty_tables_are_refused)
@@ -255,6 +289,10 @@ START_TEST(faulty_tables_are_refused)
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_a has a malformed name or no description"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_c lies outside of its block"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_d has no class, or a type"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_k lies outside of its block"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_l is an array of sums"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_m lies outside of a member's record"));
+    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_n lies outside of a member's record"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "fake_done has a name that is taken"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_g has a default out of its bounds"));
     ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_j has its handles counted where"));
@@ -354,9 +392,18 @@ START_TEST(the_page_shows_everything)
     ck_assert_uint_eq(word_at(page, o->at + r->at), 17);
     r = row_named(page, "fake_got", MPI_T_PVAR_CLASS_AGGREGATE);
     ck_assert_uint_eq(r->count, 0);
-    ck_assert_uint_eq(r->member_row, 1);
-    fake_comms[3].words->per_member[FAKE_SIZE + 2] = 18;
-    ck_assert_uint_eq(word_at(page, o->at + r->at + r->member_row * 8 * o->n_members + 2 * 8), 18);
+    ck_assert_uint_eq(r->step, 2);
+    fake_comms[3].words->members[2].n_got = 18;
+    ck_assert_uint_eq(word_at(page, o->at + r->at + 2 * 8 * r->step), 18);
+    r = row_named(page, "fake_all_got", MPI_T_PVAR_CLASS_AGGREGATE);
+    term = (const struct fathom_page_row *)(const void *)((const char *)page + r->at) + 1;
+    ck_assert(r->terms == 2 && term->count == 0 && term->block == o->block);
+    ck_assert_uint_eq(word_at(page, o->at + term->at + 2 * 8 * term->step), 18);
+    r = row_named(page, "fake_sums", MPI_T_PVAR_CLASS_COUNTER);
+    term = (const struct fathom_page_row *)(const void *)((const char *)page + r->at) + 1;
+    ck_assert(r->count == 2 && term->count == 1 && term->step == 2);
+    fake->pairs[1][1] = 19;
+    ck_assert_uint_eq(word_at(page, term->at + 8 * term->step), 19);
     fake_comm_free(3);
     ck_assert_ptr_null(object_with(page, 4));
     /* Blocks of ended objects are used again. */

@@ -335,7 +335,7 @@ END_TEST
 START_TEST(arrays_and_members)
 {
     MPI_T_pvar_session s = session_open();
-    MPI_T_pvar_handle counts, sent, got;
+    MPI_T_pvar_handle counts, sums, sent, got, all_got;
     unsigned long long v[FAKE_SIZE];
     int n = -1;
 
@@ -346,19 +346,32 @@ START_TEST(arrays_and_members)
     sent = pvar_open_on(s, "fake_sent", MPI_T_PVAR_CLASS_COUNTER, 2, &n);
     ck_assert_int_eq(n, FAKE_SIZE);
     got = pvar_open_on(s, "fake_got", MPI_T_PVAR_CLASS_AGGREGATE, 2, &n);
+    all_got = pvar_open_on(s, "fake_all_got", MPI_T_PVAR_CLASS_AGGREGATE, 2, &n);
+    ck_assert_int_eq(n, 1);
+    OK(MPI_T_pvar_handle_alloc(s, pvar_named("fake_sums", MPI_T_PVAR_CLASS_COUNTER), NULL, &sums,
+                               &n));
+    ck_assert_int_eq(n, 2);
     OK(MPI_T_pvar_start(s, MPI_T_PVAR_ALL_HANDLES));
     fake->counts[2] += 6;
-    fake_comms[2].words->per_member[1] += 8;             /* first row, member 1 */
-    fake_comms[2].words->per_member[FAKE_SIZE + 3] += 9; /* second row, member 3 */
+    fake->pairs[1][1] += 7;
+    fake_comms[2].words->members[1].n_sent += 8;
+    fake_comms[2].words->members[3].n_got += 9;
+    fake_comms[2].words->members[0].n_got += 10;
+    fake_comms[2].words->n_msgs += 100;
     OK(MPI_T_pvar_read(s, counts, v));
     ck_assert(v[0] == 0 && v[1] == 0 && v[2] == 6);
     OK(MPI_T_pvar_read(s, sent, v));
     ck_assert(v[0] == 0 && v[1] == 8 && v[2] == 0 && v[3] == 0);
     OK(MPI_T_pvar_readreset(s, got, v));
-    ck_assert(v[0] == 0 && v[1] == 0 && v[2] == 0 && v[3] == 9);
+    ck_assert(v[0] == 10 && v[1] == 0 && v[2] == 0 && v[3] == 9);
     OK(MPI_T_pvar_read(s, got, v));
     ck_assert(v[3] == 0);
+    OK(MPI_T_pvar_read(s, all_got, v));
+    ck_assert_uint_eq(v[0], 119);
+    OK(MPI_T_pvar_read(s, sums, v));
+    ck_assert(v[0] == 0 && v[1] == 7);
     fake_comm_free(2);
+    ck_assert_int_eq(MPI_T_pvar_read(s, all_got, v), MPI_T_ERR_INVALID_HANDLE);
     OK(MPI_T_pvar_session_free(&s));
 }
 END_TEST
@@ -476,7 +489,8 @@ START_TEST(scalars_come_first_and_classes_share_names)
         ck_assert_int_ne(readonly, atomic);
         OK(MPI_T_pvar_handle_alloc(s, i, &c, &h, &count));
         place = strcmp(name, "fake_counts") == 0 || strcmp(name, "fake_sent") == 0 ||
-                        strcmp(name, "fake_got") == 0 || strcmp(name, "fake_asked_both") == 0
+                        strcmp(name, "fake_got") == 0 || strcmp(name, "fake_asked_both") == 0 ||
+                        strcmp(name, "fake_sums") == 0
                     ? 2
                     : bind != MPI_T_BIND_NO_OBJECT;
         ck_assert_int_ge(place, last);

@@ -147,12 +147,11 @@ START_TEST(counters_are_true)
     ck_assert_uint_eq(from->sizes_sent[fm_hist_bin(SMALL)], N_EACH);
     ck_assert_uint_eq(to->sizes_recvd[fm_hist_bin(LARGE)], N_EACH);
     ck_assert_uint_eq(from->reasons[FM_REASON_LONG], N_EACH);
-    ck_assert_uint_eq(net.comm[0]->words->sent.n, 2 * N_EACH);
-    ck_assert_uint_eq(net.comm[0]->peer_words[1], 2 * N_EACH);
-    ck_assert_uint_eq(net.comm[0]->peer_words[2 + 1], N_EACH * (SMALL + LARGE));
-    ck_assert_uint_eq(net.comm[1]->words->recvd.len, N_EACH * (SMALL + LARGE));
-    ck_assert_uint_eq(net.comm[1]->peer_words[4 + 0], 2 * N_EACH);
-    ck_assert_uint_eq(net.comm[1]->peer_words[6 + 0], N_EACH * (SMALL + LARGE));
+    ck_assert_uint_eq(net.comm[0]->peer_words[1].sent.n, 2 * N_EACH);
+    ck_assert_uint_eq(net.comm[0]->peer_words[1].sent.len, N_EACH * (SMALL + LARGE));
+    ck_assert_uint_eq(net.comm[0]->peer_words[0].sent.n, 0);
+    ck_assert_uint_eq(net.comm[1]->peer_words[0].recvd.n, 2 * N_EACH);
+    ck_assert_uint_eq(net.comm[1]->peer_words[0].recvd.len, N_EACH * (SMALL + LARGE));
     net_stop();
 }
 END_TEST
