@@ -180,15 +180,22 @@ _Static_assert(offsetof(struct fm_status, is_cancelled) == offsetof(struct fm_st
 _Static_assert(offsetof(struct fm_request, is_internal) == offsetof(struct fm_request, is_done) + 3,
                "words of fm_request_is_plain");
 
-/* It is complete: status.error is final. Calls on_done and drops the engine's reference. */
-FM_INLINE void fm_request_complete(struct fm_request *r)
+/* It is complete: status.error is final. Calls on_done and drops the engine's reference. Counted by
+   the caller. */
+FM_INLINE void fm_request_end(struct fm_request *r)
 {
-    FM_STAT(fm_root.request_words->n_completed++);
     r->is_done = true;
     if (r->on_done) {
         r->on_done(r);
     }
     fm_request_unref(r);
+}
+
+/* The same, and count it. */
+FM_INLINE void fm_request_complete(struct fm_request *r)
+{
+    FM_STAT(fm_root.request_words->n_completed++);
+    fm_request_end(r);
 }
 
 /* The same, with an error (MPI class) and its reason; status.error is set here. */

@@ -36,3 +36,15 @@ FM_INLINE void fm_counting_posted(const struct fm_msg *m, int64_t by)
         m->comm->words->prq_len += (uint64_t)by;
     }
 }
+
+/* The usual message: eager, of fewer than FM_SHORT_LEN bytes; it met its receive in the queue and
+   completes it. */
+FM_INLINE void fm_counting_met(struct fm_channel *ch, const struct fm_msg *m, int source,
+                               uint64_t len)
+{
+    fm_tally_add(&ch->words->met_recvd[63u - (unsigned)__builtin_clzll(len << 1 | 1)], len);
+    if (FM_LIKELY(m->space == FM_SPACE_USER)) {
+        m->comm->words->prq_len--;
+        fm_tally_add(&m->comm->peer_words[source].recvd, len);
+    }
+}

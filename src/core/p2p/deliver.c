@@ -41,7 +41,6 @@ FM_INLINE int match(struct fm_channel *ch, const struct fm_wire_base *b,
         fm_match_post(ch->match, p);
         return rc;
     }
-    FM_STAT(fm_counting_posted(&r->msg, -1));
     *out_req = r;
     return 0;
 }
@@ -72,6 +71,16 @@ static __attribute__((noinline)) int keep_eager(struct fm_channel *ch, const str
     return 0;
 }
 
+/* What is long, or longer than the buffer: counted by its parts. */
+static __attribute__((noinline)) void take_long(struct fm_channel *ch, struct fm_recv_req *r,
+                                                const char *data)
+{
+    FM_STAT(fm_counting_posted(&r->msg, -1));
+    FM_STAT(fm_tally_add(&ch->words->eager_recvd, (uint64_t)r->want));
+    fm_recv_place(ch, r, data, (size_t)r->want);
+    fm_recv_end(ch, r);
+}
+
 FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_base *b,
                         uint64_t sreq, const char *data, size_t len)
 {
@@ -88,14 +97,21 @@ FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer, const struc
     if (!r) {
         return keep_eager(ch, b, sreq, data, len);
     }
-    fm_recv_matched(r, b->source, b->tag, (MPI_Count)len);
-    fm_recv_place(ch, r, data, (size_t)r->want);
-    FM_STAT(fm_tally_add(&ch->words->eager_recvd, (uint64_t)r->want));
     if (sreq) {
         fm_recv_synced(ch, peer->proc, sreq);
     }
     fm_peer_freed(ch, peer, fm_unexp_blocks(len));
-    fm_recv_end(ch, r);
+    fm_recv_matched(r, b->source, b->tag, (MPI_Count)len);
+    if (FM_UNLIKELY(len >= FM_SHORT_LEN || (MPI_Count)len > r->cap)) {
+        take_long(ch, r, data);
+        return 0;
+    }
+    FM_STAT(fm_counting_met(ch, &r->msg, b->source, len));
+    fm_recv_place(ch, r, data, len);
+    if (FM_UNLIKELY(ch->words->req.on_done)) {
+        fm_recv_emit_done(ch, r);
+    }
+    fm_request_end(&r->req);
     return 0;
 }
 
@@ -201,6 +217,7 @@ static int got_rts(struct fm_channel *ch, struct fm_peer *peer, const struct fm_
                              n_runs,
                              (const struct fm_pack_run *)(h + 1)};
 
+        FM_STAT(fm_counting_posted(&r->msg, -1));
         fm_recv_matched(r, h->base.source, h->base.tag, (MPI_Count)h->len);
         r->peer = peer;
         fm_rndv_receive(ch, r, &rts);

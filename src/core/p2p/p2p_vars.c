@@ -136,6 +136,13 @@ static const struct fathom_cvar cvars[] = {
 static const struct fathom_term eager_sent[] = {{WORD(short_sent.n)}, {WORD(n_request_sent)}};
 static const struct fathom_term eager_sent_bytes[] = {{WORD(short_sent.len)},
                                                       {WORD(request_sent_bytes)}};
+/* What met its receive is counted by its length only (counting.h). */
+#define MET(member, n) {WORD(met_recvd[0].member), n, sizeof(struct fm_tally) / sizeof(uint64_t)}
+static const struct fathom_term eager_recvd[] = {{WORD(eager_recvd.n)}, MET(n, FM_SHORT_BINS)};
+static const struct fathom_term eager_recvd_bytes[] = {{WORD(eager_recvd.len)},
+                                                       MET(len, FM_SHORT_BINS)};
+static const struct fathom_term completed[] = {{WORD(req.n_completed)}, MET(n, FM_SHORT_BINS)};
+static const struct fathom_term sizes_recvd[] = {{WORD(sizes_recvd)}, MET(n, 1)};
 
 static const struct fathom_pvar pvars[] = {
     {.name = "p2p_short_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
@@ -162,11 +169,12 @@ static const struct fathom_pvar pvars[] = {
     {.name = "p2p_self_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
      WORD(self_sent_bytes), .category = "protocol",
      .desc = "Bytes sent to the process itself."},
-    {.name = "p2p_eager_recvd_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(eager_recvd.n), .category = "protocol",
+    {.name = "p2p_eager_recvd_messages", .unit = "messages", .klass = FATHOM_COUNTER,
+     .terms = eager_recvd, .n_terms = FM_ARRAY_LEN(eager_recvd), .category = "protocol",
      .desc = "Messages received by the eager protocol."},
-    {.name = "p2p_eager_recvd_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
-     WORD(eager_recvd.len), .category = "protocol",
+    {.name = "p2p_eager_recvd_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE,
+     .terms = eager_recvd_bytes, .n_terms = FM_ARRAY_LEN(eager_recvd_bytes),
+     .category = "protocol",
      .desc = "Bytes received by the eager protocol."},
     {.name = "p2p_rndv_recvd_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(n_rndv_recvd), .category = "protocol",
@@ -378,8 +386,8 @@ static const struct fathom_pvar pvars[] = {
     {.name = "request_taken", .unit = "requests", .klass = FATHOM_COUNTER, .at =
      WORD(req.n_taken), .category = "requests",
      .desc = "Requests taken from the pool."},
-    {.name = "request_completed", .unit = "requests", .klass = FATHOM_COUNTER, .at =
-     WORD(req.n_completed), .category = "requests",
+    {.name = "request_completed", .unit = "requests", .klass = FATHOM_COUNTER,
+     .terms = completed, .n_terms = FM_ARRAY_LEN(completed), .category = "requests",
      .desc = "Operations that were completed."},
     {.name = "request_failed", .unit = "requests", .klass = FATHOM_COUNTER, .at =
      WORD(req.n_failed), .category = "requests",
@@ -395,8 +403,9 @@ static const struct fathom_pvar pvars[] = {
      WORD(sizes_sent), .category = "protocol", .count = FM_HIST_BINS,
      .desc = "Messages sent by length: bin 0 counts empty ones, bin k those of 2^(k-1) "
              "bytes and more."},
-    {.name = "p2p_sizes_recvd", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(sizes_recvd), .category = "protocol", .count = FM_HIST_BINS,
+    {.name = "p2p_sizes_recvd", .unit = "messages", .klass = FATHOM_COUNTER,
+     .terms = sizes_recvd, .n_terms = FM_ARRAY_LEN(sizes_recvd), .category = "protocol",
+     .count = FM_HIST_BINS,
      .desc = "Messages received by length, in the bins of p2p_sizes_sent."},
     {.name = "p2p_reasons", .unit = "messages", .klass = FATHOM_COUNTER, .at = WORD(reasons),
      .category = "protocol", .count = FM_REASON_COUNT,

@@ -24,6 +24,10 @@ _Static_assert(FM_REASON_SHORT == 0, "stands behind short_sent_bytes");
 
 #define FM_HIST_BINS 64
 
+/* Messages of fewer bytes than this fall into so many bins. */
+#define FM_SHORT_LEN  (UINT64_C(1) << 15)
+#define FM_SHORT_BINS 16
+
 struct fm_p2p_words {
     struct fm_request_words req;
     /* Messages sent, by protocol. Eager are also the short ones, which count here and in the array
@@ -34,15 +38,18 @@ struct fm_p2p_words {
     uint64_t n_sync_sent, n_ready_sent, n_buffered_sent;
     uint64_t n_packed_sent, packed_sent_bytes; /* not contiguous in memory */
     uint64_t n_null_sent;                      /* to MPI_PROC_NULL */
-    /* Messages received. */
-    struct fm_tally eager_recvd;
+    /* Messages received. The usual one counts in the first array only: it is eager, has found its
+       receive and completes it. The rows add it to what else it is. By length, and none of
+       FM_SHORT_LEN and more, so that the bins from FM_SHORT_BINS on stay empty. */
+    struct fm_tally met_recvd[FM_HIST_BINS];
+    struct fm_tally eager_recvd; /* other eager ones */
     uint64_t n_rndv_recvd, rndv_recvd_bytes;
     uint64_t n_self_recvd, self_recvd_bytes;
     uint64_t n_unpacked_recvd, unpacked_recvd_bytes;
     uint64_t n_copied_recvd, copied_recvd_bytes; /* had to lie in unexpected memory */
     uint64_t n_truncated;
-    uint64_t sizes_sent[FM_HIST_BINS]; /* bin k: bytes in [2^(k-1), 2^k), bin 0: empty messages */
-    uint64_t sizes_recvd[FM_HIST_BINS];
+    uint64_t sizes_sent[FM_HIST_BINS];  /* bin k: bytes in [2^(k-1), 2^k), bin 0: empty messages */
+    uint64_t sizes_recvd[FM_HIST_BINS]; /* ... of those that are not in met_recvd */
     union {
         struct fm_tally short_sent; /* its n is reasons[FM_REASON_SHORT] */
         struct {
