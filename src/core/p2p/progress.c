@@ -513,8 +513,9 @@ bool fm_progress_is_crowded(const struct fm_channel *ch)
     return ch->n_local > ch->progress->n_processors;
 }
 
-/* Tests that may fail in a row before the processor is given away. */
-#define VAIN_TESTS 8
+/* Of tests that fail in a row this many pass before the processor is given away, each time: who
+   computes between his tests shall not pay a switch for each. A power of two. */
+#define VAIN_TESTS 16
 
 int fm_progress_test(struct fm_channel *ch)
 {
@@ -523,7 +524,7 @@ int fm_progress_test(struct fm_channel *ch)
 
     if (FM_LIKELY(n != 0 || !fm_progress_is_crowded(ch))) {
         p->n_vain_tests = 0;
-    } else if (++p->n_vain_tests > VAIN_TESTS) {
+    } else if (++p->n_vain_tests % VAIN_TESTS == 0) {
         give_way(ch);
     }
     return n;
