@@ -350,7 +350,8 @@ struct fathom_host {
     void (*unlock)(void);
     /* An MPI handle (pointed to by obj_handle) to the pointer that fathom_mpit_object_add got. It
        need not be live, nor may it be followed: the registry looks it up among the objects that it
-       was told of. NULL: none of that kind. */
+       was told of. NULL: none of that kind. An obj_handle of NULL comes from a tool that names no
+       object: the host's usual one of that kind, or NULL. */
     void *(*object)(enum fathom_bind bind, const void *obj_handle);
     /* Info objects, for MPI_T_event_*_set_info/get_info; NULL: hints are ignored. `info` points to
        the MPI_Info handle (never MPI_INFO_NULL). info_get writes at most len bytes and returns

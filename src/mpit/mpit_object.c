@@ -47,11 +47,11 @@ struct fm_object *fm_object_find(const struct fm_table *table, const void *objec
     return o;
 }
 
-/* The address of a handle is wanted (15.3.6.2). Who gives a predefined handle itself gives a number
-   in the page that is never mapped (20.3.3). */
+/* The address of a handle is wanted (15.3.6.2), or NULL where the host knows what that means. Who
+   gives a predefined handle itself gives a number in the page that is never mapped (20.3.3). */
 static bool is_address(const void *obj_handle)
 {
-    return (uintptr_t)obj_handle >= 4096;
+    return !obj_handle || (uintptr_t)obj_handle >= 4096;
 }
 
 struct fm_object *fm_object_of_handle(const struct fm_table *table, enum fathom_bind bind,

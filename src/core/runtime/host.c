@@ -97,10 +97,11 @@ static void host_unlock(void)
     fm_lock_drop(&fm_root.lock);
 }
 
-/* MPI handles are pointers of one size, whatever they refer to (MPI-5.0 20.3.1). */
+/* MPI handles are pointers of one size, whatever they refer to (MPI-5.0 20.3.1). Tools that give no
+   object for any variable (gyan) mean all of the program. */
 static void *host_object(enum fathom_bind bind, const void *obj_handle)
 {
-    const void *handle = *(void *const *)obj_handle;
+    const void *handle = obj_handle ? *(void *const *)obj_handle : MPI_COMM_WORLD;
 
     switch (bind) {
     case FATHOM_BIND_COMM:

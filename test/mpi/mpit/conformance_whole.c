@@ -228,6 +228,7 @@ static void test_alike(void)
 static void test_unbound(void)
 {
     void *junk = (void *)&n_shifted;
+    MPI_Comm null = MPI_COMM_NULL;
     MPI_T_event_registration r;
     MPI_T_pvar_session s;
     MPI_T_pvar_handle p;
@@ -243,7 +244,7 @@ static void test_unbound(void)
             OK(MPI_T_cvar_handle_alloc(i, junk, &c, &count));
             OK(MPI_T_cvar_handle_free(&c));
         } else if (!is_mild) {
-            GIVES(MPI_T_cvar_handle_alloc(i, NULL, &c, &count), MPI_T_ERR_INVALID);
+            GIVES(MPI_T_cvar_handle_alloc(i, &null, &c, &count), MPI_T_ERR_INVALID);
             /* The handle in the place of its address. */
             GIVES(MPI_T_cvar_handle_alloc(i, MPI_COMM_WORLD, &c, &count), MPI_T_ERR_INVALID);
         }
@@ -256,7 +257,7 @@ static void test_unbound(void)
             OK(MPI_T_pvar_handle_alloc(s, i, junk, &p, &count));
             OK(MPI_T_pvar_handle_free(s, &p));
         } else if (!is_mild) {
-            GIVES(MPI_T_pvar_handle_alloc(s, i, NULL, &p, &count), MPI_T_ERR_INVALID);
+            GIVES(MPI_T_pvar_handle_alloc(s, i, &null, &p, &count), MPI_T_ERR_INVALID);
             GIVES(MPI_T_pvar_handle_alloc(s, i, MPI_COMM_WORLD, &p, &count), MPI_T_ERR_INVALID);
         }
     }
@@ -267,7 +268,7 @@ static void test_unbound(void)
             OK(MPI_T_event_handle_alloc(i, junk, MPI_INFO_NULL, &r));
             OK(MPI_T_event_handle_free(r, NULL, NULL));
         } else if (!is_mild) {
-            GIVES(MPI_T_event_handle_alloc(i, NULL, MPI_INFO_NULL, &r), MPI_T_ERR_INVALID);
+            GIVES(MPI_T_event_handle_alloc(i, &null, MPI_INFO_NULL, &r), MPI_T_ERR_INVALID);
             GIVES(MPI_T_event_handle_alloc(i, MPI_COMM_WORLD, MPI_INFO_NULL, &r),
                   MPI_T_ERR_INVALID);
         }

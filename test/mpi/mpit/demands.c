@@ -3,9 +3,9 @@
  * What tools demand beyond the letter of the standard, each found in the code of one of them:
  * TAU casts every pvar to unsigned long long, gives up all at the first handle that fails, and
  * passes NULL for objects other than communicators; Caliper takes scalars and binds WORLD and
- * SELF; gyan splits names at : and ; and reduces over ranks by index; varlist has buffers of 257
- * characters for strings and 12 for items, and knows seven datatypes. Includes nothing but
- * mpi.h.
+ * SELF; gyan splits names at : and ; and reduces over ranks by index, passes NULL as the object of
+ * every pvar and gives up all at the first that fails; varlist has buffers of 257 characters for
+ * strings and 12 for items, and knows seven datatypes. Includes nothing but mpi.h.
  */
 #include "../check.h"
 
@@ -120,6 +120,45 @@ static void check_pvars(void)
 }
 
 /* A tool may leave while MPI goes on: the values that MPI works with stay. */
+/* A handle on every pvar without a word of its object, as gyan does: MPI_COMM_WORLD is meant. */
+static void check_nameless(int is_between)
+{
+    unsigned long long values[64] = {0}, same[64] = {0}; /* states are of MPI_INT */
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_T_pvar_session s;
+    int i, n, bind, n_bound = 0;
+
+    OK(MPI_T_pvar_session_create(&s));
+    OK(MPI_T_pvar_get_num(&n));
+    for (i = 0; i < n; i++) {
+        MPI_T_pvar_handle h, named;
+        int count, klass;
+
+        OK(MPI_T_pvar_get_info(i, NULL, NULL, NULL, &klass, NULL, NULL, NULL, NULL, &bind, NULL,
+                               NULL, NULL));
+        if (bind != MPI_T_BIND_NO_OBJECT && !is_between) {
+            CHECK(MPI_T_pvar_handle_alloc(s, i, NULL, &h, &count) == MPI_T_ERR_INVALID);
+            continue;
+        }
+        OK(MPI_T_pvar_handle_alloc(s, i, NULL, &h, &count));
+        if (bind == MPI_T_BIND_NO_OBJECT) {
+            continue;
+        }
+        n_bound++;
+        OK(MPI_T_pvar_handle_alloc(s, i, &world, &named, &count));
+        CHECK(count <= 64);
+        OK(MPI_T_pvar_start(s, MPI_T_PVAR_ALL_HANDLES));
+        OK(MPI_Sendrecv(NULL, 0, MPI_INT, 0, 1, NULL, 0, MPI_INT, 0, 1, MPI_COMM_SELF,
+                        MPI_STATUS_IGNORE));
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+        OK(MPI_T_pvar_read(s, h, values));
+        OK(MPI_T_pvar_read(s, named, same));
+        CHECK(memcmp(values, same, sizeof(same)) == 0);
+    }
+    CHECK(!is_between || n_bound > 0);
+    OK(MPI_T_pvar_session_free(&s));
+}
+
 static void check_leaving(void)
 {
     int rank, size, value = -1, right, left;
@@ -142,11 +181,13 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     check_cvars();
     check_pvars();
+    check_nameless(1);
     OK(MPI_T_finalize());
     check_leaving();
     OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_pvars();
     OK(MPI_Finalize());
+    check_nameless(0);
     OK(MPI_T_pvar_get_num(&again));
     CHECK(again == n_before);
     OK(MPI_T_finalize());

@@ -321,7 +321,7 @@ static void unlock(void)
 
 static void *object(enum fathom_bind bind, const void *obj_handle)
 {
-    MPI_Comm comm = *(const MPI_Comm *)obj_handle;
+    MPI_Comm comm = obj_handle ? *(const MPI_Comm *)obj_handle : MPI_COMM_NULL;
     uintptr_t value = (uintptr_t)comm;
 
     if (bind != FATHOM_BIND_COMM) {
