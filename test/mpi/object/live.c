@@ -30,7 +30,7 @@ static void make_comm(MPI_Comm *comm)
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
     OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, comm));
-    if (size > 1 && n_made++ % 2) {
+    if (size > 1 && n_made++ / 2 % 2 == 0) { /* kept ones and others come by turns */
         half = *comm;
         OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 1, comm));
         OK(MPI_Comm_free(&half));
