@@ -25,6 +25,25 @@ class Start(Test):
         self.assertEqual(self.lines(self.mpiexec('-np', 3, *sh(PRINT, 'a b'))),
                          ['0/3 a b', '1/3 a b', '2/3 a b'])
 
+    def test_libraries_are_loaded_on_need(self):
+        """By what the dynamic linker says: starting is cheap since these stay away."""
+        steps = [harness.ACTOR, 'init', 'barrier', 'finalize']
+        for transport, n, is_wanted in (('auto', 2, False), ('auto', 1, False), ('ofi', 2, True)):
+            with self.subTest(transport=transport, n=n):
+                job = self.mpiexec('-n', n, *steps, env={'LD_DEBUG': 'files',
+                                                         'FATHOM_TRANSPORT': transport})
+                self.assertEqual(job.end(), 0)
+                self.assertIn('libmpi_abi.so', job.err)
+                self.assertEqual('libfabric.so' in job.err, is_wanted)
+                self.assertNotRegex(job.err, r'lib(hwloc|pmix)\.so')
+        job = self.start(*steps, env={'LD_DEBUG': 'files'})
+        self.assertEqual(job.end(), 0)
+        self.assertIn('libmpi_abi.so', job.err)
+        self.assertNotRegex(job.err, r'lib(fabric|hwloc|pmix)\.so')
+        job = self.mpiexec('-n', 1, '--bind-to', 'core', 'true', env={'LD_DEBUG': 'files'})
+        self.assertEqual(job.end(), 0)
+        self.assertIn('libhwloc.so', job.err)
+
     def test_many_programs(self):
         job = self.mpiexec('-n', 1, *sh(PRINT, 'one'), ':', '-n', 2, *sh(PRINT, 'two'))
         self.assertEqual(self.lines(job), ['0/3 one', '1/3 two', '2/3 two'])
