@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/api/dtype_args.h"
 #include "core/api/find.h"
 
 /* One call while it is being prepared. */
@@ -30,9 +31,9 @@ static bool is_reduction(enum fm_coll_kind kind)
 static int find_type(const struct call *k, MPI_Datatype handle, const char *side,
                      struct fm_dtype **out_type)
 {
-    struct fm_dtype *t = fm_dtype_get(handle);
+    struct fm_dtype *t = dtype_find(handle);
 
-    if (!t || !fm_dtype_has_handle(t)) {
+    if (!t) {
         return fm_raise_handle_on(k->c.comm, FM_KIND_DTYPE, k->a->call, handle, side);
     }
     if (!t->is_committed) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Probing and matched receives (MPI-5.0 3.8). */
+#include "core/api/dtype_args.h"
 #include "core/api/pt2pt_args.h"
 #include "core/object/comm.h"
 
@@ -113,8 +114,8 @@ static int check_message(const char *call, MPI_Datatype type, const MPI_Message 
     if (!message) {
         return fm_raise_handle(FM_KIND_MESSAGE, call, *handle, "message");
     }
-    m->dtype = fm_dtype_get(type);
-    if (!m->dtype || !fm_dtype_has_handle(m->dtype)) {
+    m->dtype = dtype_find(type);
+    if (!m->dtype) {
         return fm_raise_handle_on(message->comm, FM_KIND_DTYPE, call, type, "datatype");
     }
     if (m->count < 0) {

@@ -2,6 +2,7 @@
 /* Checks of the arguments of point-to-point calls (MPI-5.0 3.2). */
 #include "core/api/pt2pt_args.h"
 
+#include "core/api/dtype_args.h"
 #include "core/object/comm.h"
 
 enum { BUF, COUNT, TYPE, PEER, TAG };
@@ -91,8 +92,8 @@ int fm_pt2pt_check(const struct fm_pt2pt_args *a, struct fm_msg *m)
     if (FM_UNLIKELY(!m->comm)) {
         return fm_raise_handle(FM_KIND_COMM, a->call, a->comm, "comm");
     }
-    m->dtype = fm_dtype_get(a->type);
-    if (FM_UNLIKELY(!m->dtype || !fm_dtype_has_handle(m->dtype))) {
+    m->dtype = dtype_find(a->type);
+    if (FM_UNLIKELY(!m->dtype)) {
         return fm_raise_handle_on(m->comm, FM_KIND_DTYPE, a->call, a->type, name_of(a, TYPE));
     }
     if (FM_CHECKS) {
