@@ -456,6 +456,31 @@ static enum fm_pvar_mode mode_of(const struct fathom_pvar *r)
     }
 }
 
+/* A sum that is one value, its words apart from the members': where they lie, for those who read
+   often. NULL where memory is out as well: then the terms do. */
+static uint32_t *flat_of(const struct fathom_pvar *r)
+{
+    uint32_t n = 0, *flat;
+    int k, i;
+
+    for (k = 0; k < r->n_terms; k++) {
+        if (r->count > 1 || r->terms[k].count == FATHOM_PER_MEMBER) {
+            return NULL;
+        }
+        n += (uint32_t)(r->terms[k].count ? r->terms[k].count : 1);
+    }
+    flat = n ? calloc(n + 1, sizeof(*flat)) : NULL;
+    for (k = 0; flat && k < r->n_terms; k++) {
+        const struct fathom_term *t = &r->terms[k];
+
+        for (i = 0; i < (t->count ? t->count : 1); i++) {
+            flat[++flat[0]] =
+                (uint32_t)(t->at / sizeof(uint64_t)) + (uint32_t)i * (t->step ? t->step : 1);
+        }
+    }
+    return flat;
+}
+
 static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
 {
     struct fm_pvar *v;
@@ -475,6 +500,7 @@ static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
     v->count = r->count == FATHOM_PER_MEMBER ? 0 : r->count > 1 ? r->count : 1;
     v->is_derived = r->terms || r->compute;
     v->word_at = r->at;
+    v->flat = flat_of(r);
     v->step = 1;
     v->category = -1;
     if (v->count == 0) {

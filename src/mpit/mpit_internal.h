@@ -94,6 +94,7 @@ struct fm_pvar {
     int count;       /* 0: one per member */
     uint32_t step;   /* words from an element to the next */
     size_t word_at;  /* of the word in the block */
+    uint32_t *flat;  /* of a sum: how many words, then where each lies; NULL: go by the terms */
     uint64_t enum_handle;
     int category;
 };

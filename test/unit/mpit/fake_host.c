@@ -109,9 +109,11 @@ static uint64_t half_done(const void *block, const void *object_block)
     return word;
 }
 
-/* done + all counts + bytes */
-static const struct fathom_term sum[] = {
-    {.at = AT(n_done)}, {.at = AT(counts), .count = 3}, {.at = AT(n_bytes)}};
+/* done + all counts + bytes + pairs[0][1] + pairs[1][1] */
+static const struct fathom_term sum[] = {{.at = AT(n_done)},
+                                         {.at = AT(counts), .count = 3},
+                                         {.at = AT(n_bytes)},
+                                         {.at = AT(pairs[0][1]), .count = 2, .step = 2}};
 
 /* counts[0] + pairs[0][1], counts[1] + pairs[1][1] */
 static const struct fathom_term sums[] = {{.at = AT(counts)}, {.at = AT(pairs[0][1]), .step = 2}};
@@ -167,7 +169,7 @@ static const struct fathom_pvar pvars[] = {
      .at = AT(size),
      .is_continuous = true},
     {.name = "fake_share", .desc = "A share.", .klass = FATHOM_PERCENTAGE, .compute = half_done},
-    {.name = "fake_sum", .desc = "A sum.", .klass = FATHOM_COUNTER, .terms = sum, .n_terms = 3},
+    {.name = "fake_sum", .desc = "A sum.", .klass = FATHOM_COUNTER, .terms = sum, .n_terms = 4},
     {.name = "fake_sums",
      .desc = "Sums.",
      .klass = FATHOM_COUNTER,

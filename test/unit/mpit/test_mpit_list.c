@@ -368,7 +368,7 @@ START_TEST(the_page_shows_everything)
     fathom_level_set(&fake->depth, 1);
     ck_assert_uint_eq(word_at(page, r->at), 5000);
     r = row_named(page, "fake_sum", MPI_T_PVAR_CLASS_COUNTER);
-    ck_assert_uint_eq(r->terms, 3);
+    ck_assert_uint_eq(r->terms, 4);
     term = (const struct fathom_page_row *)(const void *)((const char *)page + r->at);
     ck_assert_uint_eq(term[0].kind, FATHOM_PAGE_TERM);
     ck_assert_uint_eq(word_at(page, term[0].at), 321);
