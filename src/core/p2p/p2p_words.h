@@ -105,11 +105,17 @@ enum fm_wait_kind {
     FM_WAIT_KINDS
 };
 
+/* Two looks at the clock for each round cost more than most rounds. A prime, so that what comes in
+   windows of messages does not fall in with it. */
+#define FM_TIMED_ROUNDS 127
+
 struct fm_progress_words {
     struct fm_tally events; /* rounds over the transports in which things happened, and how many */
     uint64_t n_empty_polls; /* ... in which nothing did */
+    uint64_t n_timers;      /* who wants round_ns to be counted */
     uint64_t n_waits, n_slow_waits; /* calls that waited; that had to leave the spin */
     uint64_t n_yields, n_sleeps, n_wakes;
+    uint64_t round_ns;                 /* in rounds: of each FM_TIMED_ROUNDSth, times that many */
     uint64_t slept_ns, blocked_ns;     /* of the slow waits only */
     uint64_t kind_ns[FM_WAIT_KINDS];   /* blocked_ns by kind of call */
     uint64_t wait_times[FM_HIST_BINS]; /* of the slow waits, ns */

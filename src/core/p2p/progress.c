@@ -32,6 +32,7 @@ struct fm_progress {
     int n_hooks;
     int n_processors;
     uint32_t n_vain_tests; /* in a row */
+    uint32_t n_watched;    /* rounds while somebody wants their time */
     uint64_t gone_at;      /* when to ask again who has died */
     const void *poller;    /* the thread that polls for all that wait; NULL: none. Needs the lock */
 };
@@ -130,7 +131,7 @@ FM_COLD static int poll_failed(struct fm_channel *ch, const struct fm_transport 
     return fm_channel_fail(ch, rc, "transport %s: %s", tp->ops->name, fm_why());
 }
 
-FM_INLINE int round_over(struct fm_channel *ch)
+FM_INLINE int bare_round(struct fm_channel *ch)
 {
     struct fm_progress *p = ch->progress;
     int n = 0;
@@ -155,6 +156,31 @@ FM_INLINE int round_over(struct fm_channel *ch)
         FM_STAT(fm_tally_add(&p->words->events, (uint64_t)n));
     }
     return n;
+}
+
+/* A round while somebody wants to know how long they take. */
+static __attribute__((noinline)) int watched_round(struct fm_channel *ch)
+{
+    uint64_t began;
+    int n;
+
+    if (FM_LIKELY(++ch->progress->n_watched % FM_TIMED_ROUNDS != 0)) {
+        return bare_round(ch);
+    }
+    began = fm_now_ns();
+    n = bare_round(ch);
+    FM_STAT(ch->progress->words->round_ns += (fm_now_ns() - began) * FM_TIMED_ROUNDS);
+    return n;
+}
+
+FM_INLINE int round_over(struct fm_channel *ch)
+{
+    /* Tools start and stop on any thread. */
+    if (FM_STATS &&
+        FM_UNLIKELY(__atomic_load_n(&ch->progress->words->n_timers, __ATOMIC_RELAXED))) {
+        return watched_round(ch);
+    }
+    return bare_round(ch);
 }
 
 int fm_progress(struct fm_channel *ch)

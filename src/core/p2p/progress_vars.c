@@ -60,6 +60,8 @@ static const struct fathom_cvar cvars[] = {
      .at = WORD(kind_ns[kind]), .category = "progress",                                            \
      .desc = "Of progress_time_blocked, the time in " text "."}
 
+_Static_assert(FM_TIMED_ROUNDS == 127, "as progress_time says");
+
 static const struct fathom_term polls[] = {{WORD(events.n)}, {WORD(n_empty_polls)}};
 
 static const struct fathom_pvar pvars[] = {
@@ -91,6 +93,12 @@ static const struct fathom_pvar pvars[] = {
     {.name = "progress_time_blocked", .unit = "ns", .klass = FATHOM_TIMER, .at =
      WORD(blocked_ns), .category = "progress",
      .desc = "Time in slow waits, sleep included."},
+    {.name = "progress_time", .unit = "ns", .klass = FATHOM_TIMER, .at = WORD(round_ns),
+     .on_at = WORD(n_timers), .category = "progress",
+     .desc = "Time in rounds over all transports, with what they deliver and the hooks, but not "
+             "what lies between them (looking, yielding, sleeping): of every "
+             "127th round 127 times its length, while a handle of it is started anywhere in the "
+             "process."},
     KIND("send", FM_WAIT_SEND, "MPI_Send and its kin"),
     KIND("recv", FM_WAIT_RECV, "MPI_Recv and MPI_Mrecv"),
     KIND("sendrecv", FM_WAIT_SENDRECV, "MPI_Sendrecv and MPI_Sendrecv_replace"),
