@@ -692,7 +692,7 @@ static int wait_behind(struct fm_channel *ch, struct until *u)
         u->doze(u->ctx, false);
     }
     fm_sleeper_end(&me);
-    note_slow(p->words, kind, t0);
+    note_slow(p->words, kind, fm_now_ns() - t0);
     return u->fn(u->ctx) ? 0 : FM_AGAIN;
 }
 

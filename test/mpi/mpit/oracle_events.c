@@ -173,10 +173,11 @@ static ull both(const char *name)
 static void messages(int len, int n_eager, int n_long)
 {
     MPI_Request q[N];
-    ull n[5];
+    ull n[6];
 
     OK(MPI_Barrier(comm));
     clear();
+    mark();
     for (int k = 0; k < N; k++) {
         OK(rank == 0 ? MPI_Isend(out, len, MPI_CHAR, 1, TAG, comm, &q[k])
                      : MPI_Irecv(in, len, MPI_CHAR, 0, TAG, comm, &q[k]));
@@ -187,7 +188,9 @@ static void messages(int len, int n_eager, int n_long)
     n[2] = (ull)events[event("p2p_data_done_event")].n;
     n[3] = (ull)events[event("request_completed_event")].n;
     n[4] = (ull)events[event("p2p_data_recvd_event")].n;
+    n[5] = since("request_completed", 0);
     ORACLE("request_completed_event", 0, n[3], ==, N);
+    ORACLE("request_completed", 0, n[5], ==, N);
     ORACLE("p2p_data_recvd_event", 0, n[4], ==, rank == 1 ? n_long : 0);
     if (rank == 0) {
         ORACLE("p2p_eager_event", 0, n[0], ==, n_eager);
@@ -231,12 +234,35 @@ static void flow(void)
         n_long = since("p2p_rndv_sent_messages", 0);
         n_flow = (ull)events[event("p2p_flow_event")].n;
         ORACLE("p2p_flow_event", 0, n_flow, ==, n_long);
+        same("p2p_credit_stalls", n_long);
         CHECK(n_flow > 0);
     } else {
         OK(MPI_Recv(in, 0, MPI_CHAR, 0, TAG + 1, comm, MPI_STATUS_IGNORE));
         for (int k = 0; k < MANY; k++) {
             OK(MPI_Recv(in, MEDIUM, MPI_CHAR, 0, TAG, comm, MPI_STATUS_IGNORE));
         }
+    }
+}
+
+/* Too late: what is short has left when MPI_Isend returns. */
+static void cancels(void)
+{
+    MPI_Request q;
+    MPI_Status status;
+    int is_cancelled;
+
+    OK(MPI_Barrier(comm));
+    mark();
+    if (rank == 0) {
+        OK(MPI_Isend(out, LEN, MPI_CHAR, 1, TAG, comm, &q));
+        OK(MPI_Cancel(&q));
+        OK(MPI_Wait(&q, &status));
+        OK(MPI_Test_cancelled(&status, &is_cancelled));
+        same("request_cancels", 1);
+        same("request_cancelled", is_cancelled);
+        CHECK(!is_cancelled);
+    } else {
+        OK(MPI_Recv(in, LEN, MPI_CHAR, 0, TAG, comm, MPI_STATUS_IGNORE));
     }
 }
 
@@ -278,6 +304,7 @@ int main(int argc, char **argv)
         messages(LONG, 0, N);
         data_starts();
         flow();
+        cancels();
     }
     OK(MPI_Comm_free(&comm));
     for (int i = 0; i < n_events; i++) {
