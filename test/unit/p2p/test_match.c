@@ -48,6 +48,10 @@ void fathom_mpit_emit(const struct fathom_event *event, const void *block, const
 struct model {
     int posted[N_NODES], unexpected[N_NODES]; /* numbers of nodes, oldest first */
     int n_posted, n_unexpected;
+    /* What steps follow from where no two keys share a chain. */
+    int single;     /* number of the receive that is kept aside; -1: none */
+    int n_wild[4];  /* receives in queues by kind: bit 0 any source, bit 1 any tag */
+    unsigned filed; /* kinds for which messages are filed since there are any; bit 0: always */
 };
 
 static struct fm_match_words words;
@@ -59,7 +63,7 @@ static uint64_t seed;
 
 /* The model's own counts. */
 static struct {
-    uint64_t n_attempts, n_posted_hits, n_unexpected_hits, n_wildcards;
+    uint64_t n_attempts, n_steps, n_posted_hits, n_unexpected_hits, n_wildcards;
     int posted_high, unexpected_high;
 } counts;
 
@@ -103,10 +107,85 @@ static int model_find_unexpected(const struct fm_match_key *r)
     return -1;
 }
 
+static int kind_of(const struct fm_match_key *key)
+{
+    return (key->source < 0) + 2 * (key->tag < 0);
+}
+
+/* A receive came into the model's queue, or left it. */
+static void model_post(int k)
+{
+    counts.n_steps++;
+    if (model.n_posted == 0) {
+        model.single = k;
+    } else {
+        model.n_wild[kind_of(&posted[k].key)]++;
+    }
+    model.posted[model.n_posted++] = k;
+}
+
+static void model_unpost(int at)
+{
+    int k = model.posted[at];
+
+    if (model.single == k) {
+        model.single = -1;
+    } else {
+        model.n_wild[kind_of(&posted[k].key)]--;
+    }
+    take(model.posted, &model.n_posted, at);
+}
+
+/* Queues that an arrival looks at: the receive aside, then one for each kind that there is. */
+static void model_arrival_steps(const struct fm_match_key *msg)
+{
+    counts.n_steps += model.single >= 0;
+    if (model.single >= 0 && fits(&posted[model.single].key, msg)) {
+        return;
+    }
+    if (model.n_posted == (model.single >= 0)) {
+        return;
+    }
+    if (model.n_wild[1] + model.n_wild[2] + model.n_wild[3] == 0) {
+        counts.n_steps++;
+        return;
+    }
+    for (int kind = 0; kind < 4; kind++) {
+        counts.n_steps += model.n_wild[kind] > 0;
+    }
+}
+
+/* A search for a message: the first of its kind files all of them. */
+static void model_search_steps(const struct fm_match_key *r)
+{
+    unsigned bit = 1u << kind_of(r);
+
+    if (model.n_unexpected == 0) {
+        return;
+    }
+    counts.n_steps += model.filed & bit ? 0 : (uint64_t)model.n_unexpected;
+    model.filed |= bit;
+    counts.n_steps++;
+}
+
+static void model_keep(int k)
+{
+    counts.n_steps += (uint64_t)__builtin_popcount(model.filed);
+    model.unexpected[model.n_unexpected++] = k;
+}
+
+static void model_drop(int at)
+{
+    take(model.unexpected, &model.n_unexpected, at);
+    model.filed = model.n_unexpected ? model.filed : 1;
+}
+
 static void start(uint64_t buckets_first, uint64_t buckets_max)
 {
     memset(&words, 0, sizeof(words));
     memset(&model, 0, sizeof(model));
+    model.single = -1;
+    model.filed = 1;
     memset(posted, 0, sizeof(posted));
     memset(unexpected, 0, sizeof(unexpected));
     memset(&counts, 0, sizeof(counts));
@@ -164,10 +243,11 @@ static void arrive(const struct mix *mix)
 
     counts.n_attempts++;
     counts.n_posted_hits += at >= 0;
+    model_arrival_steps(&key);
     if (at >= 0) {
         must(got == &posted[model.posted[at]]);
         must(!got->queue);
-        take(model.posted, &model.n_posted, at);
+        model_unpost(at);
         return;
     }
     must(!got);
@@ -175,34 +255,54 @@ static void arrive(const struct mix *mix)
         if (!unexpected[k].queue[0]) {
             unexpected[k].key = key;
             must(fm_match_keep(m, &unexpected[k]) == 0);
-            model.unexpected[model.n_unexpected++] = k;
+            model_keep(k);
             return;
         }
     }
 }
 
+/* One that is not queued; -1: all are. */
+static int free_posted(void)
+{
+    int k = 0;
+
+    while (k < N_NODES && posted[k].queue) {
+        k++;
+    }
+    return k < N_NODES ? k : -1;
+}
+
+/* By two calls, or by the one that does both. */
 static void receive(const struct mix *mix)
 {
     struct fm_match_key key = receive_key(mix);
-    int at = model_find_unexpected(&key);
-    struct fm_unexpected *got = fm_match_receive(m, &key);
+    int at = model_find_unexpected(&key), k = free_posted();
+    bool is_one_call = k >= 0 && random_below(2);
+    struct fm_unexpected *got;
 
+    if (is_one_call) {
+        posted[k].key = key;
+        must(fm_match_take_or_post(m, &posted[k], &got) == 0);
+    } else {
+        got = fm_match_receive(m, &key);
+    }
     counts.n_attempts++;
     counts.n_unexpected_hits += at >= 0;
     counts.n_wildcards += key.source < 0 || key.tag < 0;
+    model_search_steps(&key);
     if (at >= 0) {
         must(got == &unexpected[model.unexpected[at]]);
-        take(model.unexpected, &model.n_unexpected, at);
+        must(k < 0 || !posted[k].queue);
+        model_drop(at);
         return;
     }
     must(!got);
-    for (int k = 0; k < N_NODES; k++) {
-        if (!posted[k].queue) {
-            posted[k].key = key;
-            must(fm_match_post(m, &posted[k]) == 0);
-            model.posted[model.n_posted++] = k;
-            return;
-        }
+    if (!is_one_call && k >= 0) {
+        posted[k].key = key;
+        must(fm_match_post(m, &posted[k]) == 0);
+    }
+    if (k >= 0) {
+        model_post(k);
     }
 }
 
@@ -212,6 +312,7 @@ static void probe(const struct mix *mix)
     int at = model_find_unexpected(&key);
 
     counts.n_attempts++;
+    model_search_steps(&key);
     ck_assert_ptr_eq(fm_match_probe(m, &key), at >= 0 ? &unexpected[model.unexpected[at]] : NULL);
 }
 
@@ -224,7 +325,7 @@ static void take_back(void)
     if (random_below(2)) {
         for (int at = 0; at < model.n_posted; at++) {
             if (model.posted[at] == k) {
-                take(model.posted, &model.n_posted, at);
+                model_unpost(at);
                 was_queued = true;
             }
         }
@@ -233,7 +334,7 @@ static void take_back(void)
     }
     for (int at = 0; at < model.n_unexpected; at++) {
         if (model.unexpected[at] == k) {
-            take(model.unexpected, &model.n_unexpected, at);
+            model_drop(at);
             was_queued = true;
         }
     }
@@ -353,6 +454,43 @@ START_TEST(the_same_when_all_keys_collide)
     ck_assert_uint_le(words.table_bytes, 2 * 2 * sizeof(void *) + 64 * 4096);
 }
 END_TEST
+
+#if FM_STATS
+/* So many buckets that no two of these few keys have the same. */
+START_TEST(steps_as_in_the_model)
+{
+    struct mix mix = mixes[_i];
+
+    mix.n_sources = mix.n_sources < 8 ? mix.n_sources : 8;
+    mix.n_tags = mix.n_tags < 8 ? mix.n_tags : 8;
+    teardown();
+    start(1 << 20, 1 << 20);
+    for (int k = 0; k < 20; k++) {
+        run(mix, 1000);
+        SAME("match_steps", counts.n_steps);
+        SAME("match_attempts", counts.n_attempts);
+        model.n_wild[0] = model.n_wild[1] = model.n_wild[2] = model.n_wild[3] = 0;
+        model.single = -1;
+        model.filed = 1;
+    }
+}
+END_TEST
+
+START_TEST(nothing_waits_when_all_is_over)
+{
+    posted[0].key = (struct fm_match_key){.source = 1, .tag = 1};
+    unexpected[0].key = (struct fm_match_key){.source = 1, .tag = 2};
+    ck_assert_int_eq(fm_match_post(m, &posted[0]), 0);
+    ck_assert_int_eq(fm_match_keep(m, &unexpected[0]), 0);
+    SAME("match_posted_length", 1);
+    SAME("match_unexpected_length", 1);
+    teardown();
+    SAME("match_posted_length", 0);
+    SAME("match_unexpected_length", 0);
+    SAME("match_table_bytes", 0);
+}
+END_TEST
+#endif
 
 START_TEST(contexts_are_apart)
 {
@@ -554,6 +692,8 @@ int main(void)
     tcase_add_test(tc, table_bytes_are_those_of_the_heap);
     tcase_add_test(tc, tables_do_not_grow_with_time);
 #if FM_STATS
+    tcase_add_loop_test(tc, steps_as_in_the_model, 0, FM_ARRAY_LEN(mixes));
+    tcase_add_test(tc, nothing_waits_when_all_is_over);
     tcase_add_test(tc, gone_wildcards_cost_nothing);
     tcase_add_test(tc, words_tell_what_happened);
     tcase_add_test(tc, steps_and_rehashes_are_counted);

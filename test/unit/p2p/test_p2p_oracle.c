@@ -605,9 +605,13 @@ START_TEST(too_many_questions_are_held_back)
 {
     enum { N = 10, WINDOW = 4 };
     struct fm_request *s[N];
+    static uint32_t more[NET_MAX][NET_MAX];
 
     start(2, NULL);
     warm_up();
+    memset(tally, 0, sizeof(tally));
+    memset(more, 0, sizeof(more));
+    fm_mock_script(net.mock)->record = true;
     net.ch[0]->words->rts_window = net.ch[1]->words->rts_window = WINDOW;
     for (int k = 0; k < N; k++) {
         s[k] = net_isend(0, data, MAX_LEN, 1, k, FM_SEND_STANDARD);
@@ -616,10 +620,21 @@ START_TEST(too_many_questions_are_held_back)
     same(0, "p2p_rts_sent", 0, WINDOW);
     same(0, "p2p_rts_stalls", 0, 1); /* the fifth; those behind it wait in line */
     same(0, "p2p_waiting_packets", 0, N - WINDOW);
-    for (int k = 0; k < N; k++) {
+    /* The last first: it is not here, and is asked for. */
+    for (int k = N - 1; k >= 0; k--) {
         net_end(net_irecv(1, got, MAX_LEN, 0, k), NULL);
         net_end(s[k], NULL);
     }
+    for (size_t k = 0; k < fm_mock_sent_count(net.mock); k++) {
+        tally_record(fm_mock_sent(net.mock, k), more);
+    }
+    ck_assert_uint_gt(tally[1].n_more_sent, 0); /* the receiver asked for what was held back */
+    same(1, "p2p_more_sent", 0, tally[1].n_more_sent);
+    same(0, "p2p_more_recvd", 0, tally[0].n_more_recvd);
+    same(1, "p2p_credits_sent", 0, tally[1].sent[FM_WIRE_CREDIT]);
+    same(0, "p2p_credits_recvd", 0, tally[0].recvd[FM_WIRE_CREDIT]);
+    same(0, "p2p_more_sent", 0, 0);
+    same(0, "p2p_rts_sent", 0, tally[0].sent[FM_WIRE_RTS]);
     net_stop();
 }
 END_TEST
