@@ -152,7 +152,7 @@ static int unknown_option(const char *word)
     for (size_t i = 0; i < FM_ARRAY_LEN(options); i++) {
         int d = fm_strings_distance(name, options[i].name);
 
-        if (d < best_distance && d < (int)strlen(name)) {
+        if (d < best_distance && 2 * d <= (int)strlen(name)) {
             best = options[i].name;
             best_distance = d;
         }

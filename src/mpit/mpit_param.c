@@ -367,8 +367,9 @@ static void warn_one(const struct setting *s, const char *const *also)
     char prefix[FM_NAME_LEN], env[FM_NAME_LEN];
     const char *best = NULL;
     bool is_env = s->source == FATHOM_FROM_ENVIRONMENT;
-    int i, d, best_d = 4; /* further away is no typing error */
+    int i, d, best_d = (int)strlen(s->name) / 2; /* further away is no typing error */
 
+    best_d = best_d < 4 ? best_d : 4;
     fm_mpit_env_name(prefix, sizeof(prefix), "");
     for (i = 0; i < fm_mpit.n_cvars; i++) {
         if (fm_mpit.cvars[i].bind == FATHOM_BIND_NONE) {
@@ -377,7 +378,7 @@ static void warn_one(const struct setting *s, const char *const *also)
             best_d = d < best_d ? d : best_d;
         }
     }
-    for (i = 0; also && also[i]; i++) {
+    for (i = 0; also && also[i] && is_env; i++) { /* these exist in the environment only */
         const char *bare =
             strncasecmp(also[i], prefix, strlen(prefix)) == 0 ? also[i] + strlen(prefix) : also[i];
 

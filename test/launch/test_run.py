@@ -233,6 +233,7 @@ class Refused(Test):
                     (['-n', 'two', *trace], 2, 'not a whole number'),
                     (['--nosuch', *trace], 2, 'unknown option --nosuch'),
                     (['-tiemout', '3', *trace], 2, 'the nearest is --timeout'),
+                    (['--foo', *trace], 2, 'unknown option --foo; mpiexec'), # -f is not near
                     (['-n', '2'], 2, 'no program is named'),
                     ([], 2, 'no program is named'),
                     ([*trace, ':', '-n', '1', 'no-such-program'], 127, '"no-such-program" in PATH'),

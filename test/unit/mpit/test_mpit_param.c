@@ -35,7 +35,7 @@ static void set_path(const char *env, const char *name)
 /* In the child: the registry comes up and says its values. */
 static void child(FILE *out)
 {
-    static const char *const also[] = {"FAKE_OTHER_THING", NULL};
+    static const char *const also[] = {"FAKE_OTHER_THING", "FAKE_JOB", NULL};
     double ratio;
 
     tool_begin();
@@ -95,6 +95,8 @@ static void clear(void)
     unsetenv("FAKE_FAKE_TEXT");
     unsetenv("FAKE_FAKE_LIMITT");
     unsetenv("FAKE_OTHER_THING");
+    unsetenv("FAKE_OTHER_THIN");
+    unsetenv("FAKE_FOO");
     unsetenv("FAKE_NOTHING_LIKE_IT");
     unsetenv("FAKE_PARAM_FILE");
     unsetenv("FAKE_MPIEXEC_SET");
@@ -188,16 +190,21 @@ END_TEST
 
 START_TEST(misspelt_names_are_reported)
 {
-    write_file("named.conf", "fake_modee=red\n");
+    write_file("named.conf", "fake_modee=red\nother_think=1\n");
     set_path("FAKE_PARAM_FILE", "named.conf");
     setenv("FAKE_FAKE_LIMITT", "4", 1);
     setenv("FAKE_OTHER_THING", "4", 1);
+    setenv("FAKE_OTHER_THIN", "4", 1);
+    setenv("FAKE_FOO", "4", 1);
     setenv("FAKE_NOTHING_LIKE_IT", "4", 1);
     look();
     has("nothing is called FAKE_FAKE_LIMITT; did you mean FAKE_FAKE_LIMIT?\n");
     has("named.conf:1: nothing is called fake_modee; did you mean fake_mode?\n");
     has("nothing is called FAKE_NOTHING_LIKE_IT\n");
-    has_not("OTHER_THING");
+    has("nothing is called FAKE_FOO\n"); /* to change two letters of three is no typing error */
+    has("nothing is called FAKE_OTHER_THIN; did you mean FAKE_OTHER_THING?\n");
+    has("named.conf:2: nothing is called other_think\n"); /* what only the environment has */
+    has_not("called FAKE_OTHER_THING");
     has_not("PARAM_FILE");
     set_path("FAKE_PARAM_FILE", "missing.conf");
     look();
