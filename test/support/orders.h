@@ -87,17 +87,22 @@ static int choose(int last)
     return n;
 }
 
+static void prepare(struct coroutine *c, char *stack, void (*body)(void))
+{
+    *c = (struct coroutine){.is_done = false};
+    getcontext(&c->context);
+    c->context.uc_stack.ss_sp = stack;
+    c->context.uc_stack.ss_size = STACK_LEN;
+    c->context.uc_link = NULL;
+    makecontext(&c->context, body, 0);
+}
+
 static void run_once(void (*body)(void))
 {
     int next;
 
     for (int k = 0; k < n_threads; k++) {
-        threads[k] = (struct coroutine){.is_done = false};
-        getcontext(&threads[k].context);
-        threads[k].context.uc_stack.ss_sp = stacks[k];
-        threads[k].context.uc_stack.ss_size = STACK_LEN;
-        threads[k].context.uc_link = NULL;
-        makecontext(&threads[k].context, body, 0);
+        prepare(&threads[k], stacks[k], body);
     }
     n_steps = 0;
     current = 0;
