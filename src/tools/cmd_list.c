@@ -50,8 +50,21 @@ static bool fits(const struct list *l, const char *name)
     return !l->pattern || strstr(name, l->pattern) || fnmatch(l->pattern, name, FNM_CASEFOLD) == 0;
 }
 
+/* Whose values these are. */
+static void print_owner(const struct list *l)
+{
+    const struct fm_view *v = &l->views.items[0];
+
+    printf("Values of process %d, rank %d of %d, %.*s on %.*s\n\n", (int)v->page->pid,
+           v->rank < 0 ? 0 : v->rank, (int)v->page->size, (int)sizeof(v->page->program),
+           v->page->program, (int)sizeof(v->page->host), v->page->host);
+}
+
 static void print_heading(struct list *l)
 {
+    if (l->is_foreign && l->n_shown == 0) {
+        print_owner(l);
+    }
     if (l->heading) {
         printf(l->n_shown > 0 ? "\n%s\n" : "%s\n", l->heading);
     }
@@ -383,6 +396,18 @@ static void show_all(struct list *l)
     }
 }
 
+static bool has_values(const struct list *l)
+{
+    struct fathom_page_row row;
+
+    if (fm_view_row(&l->views.items[0], 0, &row)) {
+        return true;
+    }
+    fprintf(stderr, "fathom: rank %d has not called MPI yet\n",
+            l->views.items[0].rank < 0 ? 0 : l->views.items[0].rank);
+    return false;
+}
+
 int fm_cmd_list(int argc, char **argv)
 {
     struct list l = {0};
@@ -406,7 +431,7 @@ int fm_cmd_list(int argc, char **argv)
         return 1;
     }
     l.json = json_object_new_object();
-    if (fm_view_job(job, &l.views) == 0) {
+    if (fm_view_job(job, &l.views) == 0 && has_values(&l)) {
         show_all(&l);
         rc = 0;
         if (l.n_shown == 0) {

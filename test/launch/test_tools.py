@@ -55,6 +55,22 @@ class Outside(Test):
         os.kill(job.pid, signal.SIGTERM)
         self.ends(job, 143)
 
+    def test_list_says_whose(self):
+        job, pids = self.blocked_job()
+        for pid, rank in (job.pid, 0), (pids['0'], 0), (pids['1'], 1):
+            self.assertRegex(self.fathom('list', '--job', pid, 'p2p_peers'),
+                             rf'^Values of process {pids[str(rank)]}, rank {rank} of 2, actor on '
+                             r'\S+\n\nPerformance variables\n  p2p_peers = 1 ')
+        self.assertNotIn('Values of', self.fathom('list', 'p2p_peers'))
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+        job = self.actor(2, 'say:here', 'wait')
+        job.expect('here', 2)
+        self.assertIn('rank 0 has not called MPI yet',
+                      self.fathom('list', '--job', job.pid, status=1))
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+
     def test_program_on_its_own(self):
         job = self.start(harness.ACTOR, 'init', 'say:here', 'wait')
         job.expect('here')
