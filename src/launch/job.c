@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -246,15 +245,10 @@ static int make_page(int rank, int *out_fd)
     int fd;
 
     snprintf(name, sizeof(name), "fathom-page-%d", rank);
-    fd = memfd_create(name, MFD_CLOEXEC);
-    if (fd < 0 || fm_segment_resize(fd, FATHOM_PAGE_LEN) != 0) {
-        int err = errno;
-
-        if (fd >= 0) {
-            close(fd);
-        }
-        return fm_fail(-FM_E_SYSTEM, "the shared page of rank %d: %s%s", rank, strerror(err),
-                       err == EFBIG ? " (see ulimit -f)" : "");
+    fd = fm_segment_sealed(name, FATHOM_PAGE_LEN);
+    if (fd < 0) {
+        return fm_fail(-FM_E_SYSTEM, "the shared page of rank %d: %s%s", rank, strerror(errno),
+                       errno == EFBIG ? " (see ulimit -f)" : "");
     }
     *out_fd = fd;
     return 0;

@@ -162,6 +162,7 @@ int fm_cmd_stat(int argc, char **argv)
     }
     follow(&r);
     fm_view_sort(&r.views);
+    (void)fm_view_check(&r.views); /* the table shows what can be read */
     table.views = &r.views;
     table.exit_status = exit_status_of(r.wait_status);
     table.elapsed_ns = now_ns() - start_ns;

@@ -21,8 +21,11 @@ int fm_view_add(struct fm_views *v, int fd, int rank)
     struct fm_view *items;
     struct stat st;
     void *page;
+    int seals = fcntl(fd, F_GET_SEALS);
 
-    if (fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(struct fathom_page)) {
+    /* A file that its owner may cut short would end us while we read it (SIGBUS). */
+    if (fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(struct fathom_page) || seals < 0 ||
+        !(seals & F_SEAL_SHRINK)) {
         return -1;
     }
     page = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
@@ -69,6 +72,12 @@ void fm_view_finish(struct fm_views *v)
     *v = (struct fm_views){0};
 }
 
+/* Nobody has written to it yet. */
+static bool is_empty(const struct fm_view *v)
+{
+    return __atomic_load_n(&v->page->magic, __ATOMIC_ACQUIRE) == 0;
+}
+
 /* Is the page there, of our version, with tables inside of it? */
 static bool is_sound(const struct fm_view *v)
 {
@@ -91,6 +100,29 @@ static bool copy_entry(const struct fm_view *v, uint64_t at, uint32_t entry_len,
     }
     memcpy(out, (const char *)v->page + place, out_len);
     return true;
+}
+
+int fm_view_check(const struct fm_views *v)
+{
+    for (int i = 0; i < v->n; i++) {
+        const struct fathom_page *p = v->items[i].page;
+
+        if (is_empty(&v->items[i]) || is_sound(&v->items[i])) {
+            continue;
+        }
+        if (p->magic == FATHOM_PAGE_MAGIC && p->version != FATHOM_PAGE_VERSION) {
+            fprintf(stderr,
+                    "fathom: rank %d runs another version of Fathom: its page is of version %u, "
+                    "this command reads version %d\n",
+                    v->items[i].rank < 0 ? 0 : v->items[i].rank, (unsigned)p->version,
+                    FATHOM_PAGE_VERSION);
+        } else {
+            fprintf(stderr, "fathom: the page of rank %d is damaged\n",
+                    v->items[i].rank < 0 ? 0 : v->items[i].rank);
+        }
+        return -1;
+    }
+    return 0;
 }
 
 bool fm_view_row(const struct fm_view *v, int i, struct fathom_page_row *out_row)
@@ -216,7 +248,7 @@ enum fm_view_state fm_view_state(const struct fm_view *v, struct fathom_page_blo
 
     memset(out_blocked, 0, sizeof(*out_blocked));
     if (!is_sound(v)) {
-        return FM_VIEW_EMPTY;
+        return is_empty(v) ? FM_VIEW_EMPTY : FM_VIEW_ALIEN;
     }
     if (p->state != FATHOM_PAGE_DONE && kill(p->pid, 0) != 0 && errno == ESRCH) {
         return FM_VIEW_GONE;
@@ -246,6 +278,7 @@ const char *fm_view_state_name(enum fm_view_state state)
         [FM_VIEW_BLOCKED] = "blocked",
         [FM_VIEW_DONE] = "finalized",
         [FM_VIEW_GONE] = "dead",
+        [FM_VIEW_ALIEN] = "unreadable",
     };
 
     return names[state];
@@ -360,5 +393,5 @@ int fm_view_job(pid_t pid, struct fm_views *out_views)
         return -1;
     }
     fm_view_sort(out_views);
-    return 0;
+    return fm_view_check(out_views);
 }

@@ -27,15 +27,18 @@ enum fm_view_state {
     FM_VIEW_EMPTY,     /* has not started MPI */
     FM_VIEW_COMPUTING, /* in MPI, not blocked */
     FM_VIEW_BLOCKED,
-    FM_VIEW_DONE, /* behind MPI_Finalize */
-    FM_VIEW_GONE, /* the process is dead */
+    FM_VIEW_DONE,  /* behind MPI_Finalize */
+    FM_VIEW_GONE,  /* the process is dead */
+    FM_VIEW_ALIEN, /* its page is damaged or of another version */
 };
 
-/* Add the page behind a descriptor, which stays the caller's. -1: it is none. */
+/* Add the page behind a descriptor, which stays the caller's. -1: it is none, or may be cut. */
 int fm_view_add(struct fm_views *v, int fd, int rank);
 /* Sort by rank. */
 void fm_view_sort(struct fm_views *v);
 void fm_view_finish(struct fm_views *v);
+/* Can all that has been written be read? Prints why not: -1. */
+int fm_view_check(const struct fm_views *v);
 
 /*
  * All pages of a job, named by the process id of its mpiexec, of a rank, or of a program on its

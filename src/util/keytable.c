@@ -54,14 +54,10 @@ int fm_keytable_create(int n_ranks, struct fm_keytable **out_table, int *out_fd)
     int fd;
 
     fm_assert(n_ranks > 0 && n_ranks <= FM_KEYTABLE_MAX_RANKS);
-    fd = memfd_create("fathom-job", MFD_CLOEXEC);
+    fd = fm_segment_sealed("fathom-job", len);
     if (fd < 0) {
-        return fm_fail(-FM_E_SYSTEM, "memfd_create: %s", strerror(errno));
-    }
-    if (fm_segment_resize(fd, len) != 0) {
-        fm_fail(-FM_E_NOMEM, "%zu bytes for the table of the job: %s%s", len, strerror(errno),
-                errno == EFBIG ? " (see ulimit -f)" : "");
-        goto err_fd;
+        return fm_fail(-FM_E_NOMEM, "%zu bytes for the table of the job: %s%s", len,
+                       strerror(errno), errno == EFBIG ? " (see ulimit -f)" : "");
     }
     t = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (t == MAP_FAILED) {

@@ -38,7 +38,8 @@ static int map(int fd, size_t len, struct fm_segment *out_segment)
     return 0;
 }
 
-int fm_segment_resize(int fd, size_t len)
+/* Like ftruncate(2), but without SIGXFSZ. */
+static int resize(int fd, size_t len)
 {
     const struct timespec now = {0};
     sigset_t xfsz, old;
@@ -52,40 +53,42 @@ int fm_segment_resize(int fd, size_t len)
         (void)sigtimedwait(&xfsz, NULL, &now); /* it was sent to this thread */
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    errno = error;
-    return error ? -1 : 0;
+    return error;
 }
 
-static int reserve(int fd, size_t len, size_t n_reserved)
+int fm_segment_sealed(const char *name, size_t len)
 {
-    int error = fm_segment_resize(fd, len) < 0 ? errno : 0;
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int error;
 
-    if (error) {
-        return fm_fail(-FM_E_NOMEM, "no memory file of %zu bytes: %s%s", len, strerror(error),
-                       error == EFBIG ? " (see ulimit -f)" : "");
+    if (fd < 0) {
+        return -1;
     }
-    error = posix_fallocate(fd, 0, (off_t)n_reserved);
+    error = resize(fd, len);
     if (error) {
-        return fm_fail(-FM_E_NOMEM, "no %zu bytes of shared memory: %s", n_reserved,
-                       strerror(error));
+        close(fd);
+        errno = error;
+        return -1;
     }
     /* Nobody can take mapped memory away under the feet of another (SIGBUS). */
     (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-    return 0;
+    return fd;
 }
 
 int fm_segment_file(const char *name, size_t len, size_t n_reserved)
 {
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    int rc;
+    int fd = fm_segment_sealed(name, len);
+    int error;
 
     if (fd < 0) {
-        return fm_fail(-FM_E_SYSTEM, "no memory file for shared memory: %s", strerror(errno));
+        return fm_fail(-FM_E_NOMEM, "no memory file of %zu bytes: %s%s", len, strerror(errno),
+                       errno == EFBIG ? " (see ulimit -f)" : "");
     }
-    rc = reserve(fd, len, n_reserved);
-    if (rc) {
+    error = posix_fallocate(fd, 0, (off_t)n_reserved);
+    if (error) {
         close(fd);
-        return rc;
+        return fm_fail(-FM_E_NOMEM, "no %zu bytes of shared memory: %s", n_reserved,
+                       strerror(error));
     }
     return fd;
 }

@@ -17,9 +17,10 @@
 /* The parts, for who needs them apart. A memory file of len bytes, the first n_reserved of them
    reserved, whose size nobody can change. Its descriptor, or a failure with the reason. */
 int fm_segment_file(const char *name, size_t len, size_t n_reserved);
-/* Like ftruncate(2), but a file over the limit of the process (ulimit -f, which holds for memory
-   files too) is EFBIG here, not SIGXFSZ and the end. */
-int fm_segment_resize(int fd, size_t len);
+/* A memory file of len bytes, not reserved, whose size nobody can change: its descriptor, or -1 and
+   errno. A file over the limit of the process (ulimit -f, which holds for memory files too) is
+   EFBIG here, not SIGXFSZ and the end. */
+int fm_segment_sealed(const char *name, size_t len);
 /* Descriptor `fd` of process pid, opened here with open(2)'s flags; -1 and errno. */
 int fm_segment_open(int pid, int fd, int flags);
 /* The namespace that tells this process the numbers of others (its inode); 0: unknown. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The fathom command: looking at jobs from outside, while they run and after they died."""
+import fcntl
 import json
 import os
 import re
@@ -70,6 +71,24 @@ class Outside(Test):
                       self.fathom('list', '--job', job.pid, status=1))
         os.kill(job.pid, signal.SIGTERM)
         self.ends(job, 143)
+
+    def test_pages_that_cannot_be_read(self):
+        """This process owns a page as a program would that has another version, or went wrong."""
+        for begin, seals, text in [
+                (b'FTMPAGE1\x63\0\0\0', True, 'rank 0 runs another version of Fathom: its page is '
+                 'of version 99, this command reads version '),
+                (b'FTMPAGE9', True, 'the page of rank 0 is damaged'),
+                (b'FTMPAGE1\x63\0\0\0', False, 'is no mpiexec of ours')]: # it may become shorter
+            with self.subTest(text):
+                fd = os.memfd_create('fathom-page-0', os.MFD_ALLOW_SEALING)
+                os.pwrite(fd, begin.ljust(8192, b'\0'), 0)
+                try:
+                    if seals:
+                        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+                    for command in ['where'], ['list', '--job'], ['top']:
+                        self.assertIn(text, self.fathom(*command, os.getpid(), status=1))
+                finally:
+                    os.close(fd)
 
     def test_program_on_its_own(self):
         job = self.start(harness.ACTOR, 'init', 'say:here', 'wait')

@@ -41,13 +41,9 @@ static void open_page(void)
     int fd;
 
     if (fm_pm_own_page(&fd) != 0) {
-        fd = memfd_create("fathom-page", MFD_CLOEXEC);
+        fd = fm_segment_sealed("fathom-page", FATHOM_PAGE_LEN);
         if (fd < 0) {
             return; /* the registry makes an anonymous one */
-        }
-        if (fm_segment_resize(fd, FATHOM_PAGE_LEN) != 0) {
-            close(fd);
-            return;
         }
         fm_pm_single_page(fd);
     }
