@@ -100,8 +100,11 @@ static const struct fathom_pvar pvars[] = {
     COUNTER("ofi_recvs", "messages", n_recvs, "Messages that arrived and were handed up."),
     AGGREGATE("ofi_bytes_received", "bytes", bytes_received,
               "Bytes of headers and bodies of the messages in ofi_recvs."),
-    COUNTER("ofi_early", "messages", n_early,
-            "Messages that were completed before an earlier one of the same sender, and kept."),
+    COUNTER(
+        "ofi_early", "messages", n_early,
+        "Messages that arrived before an earlier one of the same sender, and were kept until that "
+        "came. There is no such variable of shared memory, where each sender's messages lie in "
+        "order."),
     LEVEL("ofi_early_bytes", "bytes", early_bytes, "Bytes of early messages that are kept now."),
     HIGH("ofi_early_bytes_max", "bytes", early_bytes, "Most bytes of early messages kept at once."),
     COUNTER("ofi_malformed", "messages", n_malformed,
