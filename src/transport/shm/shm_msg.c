@@ -522,6 +522,9 @@ FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
     int n = 0;
 
     while (n < BURST && (cell = fm_shm_box_peek(rx, &len))) {
+        if (n) {
+            fm_shm_box_fetch_ahead(rx);
+        }
         if (FM_LIKELY(len <= t->tp.max_send)) {
             deliver(t, cell->data, len);
         } else {
