@@ -345,10 +345,15 @@ static inline struct fm_posted *first_posted(const struct queue *q)
     return fm_container_of(q->entries.next, struct fm_posted, link);
 }
 
-static inline void unqueue(struct fm_match *m, struct fm_posted *p)
+static inline void unlink_posted(struct fm_posted *p)
 {
     p->link.prev->next = p->link.next;
     p->link.next->prev = p->link.prev;
+}
+
+static inline void unqueue(struct fm_match *m, struct fm_posted *p)
+{
+    unlink_posted(p);
     if (FM_UNLIKELY(m->n_wilds)) {
         unsigned kind = kind_of(&p->key);
 
@@ -462,12 +467,28 @@ static __attribute__((noinline)) struct fm_posted *arrival_queued(struct fm_matc
     return NULL;
 }
 
+/* The queue that was used last, if it is that of this key; NULL: another is, or none. */
+static inline struct queue *last_of(const struct table *t, const struct fm_match_key *key)
+{
+    struct queue *q = t->last;
+
+    return q && is_of(q, key->context, pair_of(key->source, key->tag)) ? q : NULL;
+}
+
+/* The two usual cases are here: what is kept aside, and the next of many alike. */
 struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key *key)
 {
     struct fm_posted *p = m->single;
+    struct queue *q;
 
     if (FM_LIKELY(p && is_match(&p->key, key))) {
         m->single = NULL;
+        return hit(m, key, p);
+    }
+    q = !p && !m->n_wilds ? last_of(&m->posted, key) : NULL;
+    if (FM_LIKELY(q && !fm_list_is_empty(&q->entries))) {
+        p = first_posted(q);
+        unlink_posted(p);
         return hit(m, key, p);
     }
     return arrival_queued(m, key);
@@ -661,9 +682,14 @@ static struct fm_unexpected *search(struct fm_match *m, const struct fm_match_ke
 }
 
 /* What is exact is not negative. */
+static inline bool is_exact(const struct fm_match_key *key)
+{
+    return (key->source | key->tag) >= 0;
+}
+
 static inline void count_wild(struct fm_match *m, const struct fm_match_key *key)
 {
-    if (FM_UNLIKELY((key->source | key->tag) < 0)) {
+    if (FM_UNLIKELY(!is_exact(key))) {
         FM_STAT(m->words->n_wildcards++);
     }
 }
@@ -688,7 +714,7 @@ struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match
     return receive(m, key);
 }
 
-/* While messages wait, or other receives. */
+/* While messages wait, or other receives that are not alike. */
 static __attribute__((noinline)) int take_or_queue(struct fm_match *m, struct fm_posted *p,
                                                    struct fm_unexpected **out_u)
 {
@@ -707,16 +733,27 @@ static __attribute__((noinline)) int take_or_queue(struct fm_match *m, struct fm
 int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_unexpected **out_u)
 {
     struct fm_match_words *w = m->words;
+    uint64_t n_queued = w->prq_len.now;
+    struct queue *q;
 
-    if (FM_UNLIKELY(w->umq_len.now | w->prq_len.now)) {
+    if (FM_UNLIKELY(w->umq_len.now)) {
         return take_or_queue(m, p, out_u);
     }
-    count_wild(m, &p->key);
+    if (n_queued == 0) {
+        count_wild(m, &p->key);
+        m->single = p;
+        p->queue = m;
+    } else {
+        q = is_exact(&p->key) ? last_of(&m->posted, &p->key) : NULL;
+        if (FM_UNLIKELY(!q)) {
+            return take_or_queue(m, p, out_u);
+        }
+        fm_list_push(&q->entries, &p->link);
+        p->queue = q;
+    }
     *out_u = NULL;
-    m->single = p;
-    p->queue = m;
     p->stamp = w->n_posts++ + m->n_reposts; /* counts the search with it */
-    posted(m, p, 1);
+    posted(m, p, n_queued + 1);
     return 0;
 }
 
