@@ -404,6 +404,25 @@ static int wait_for_last(const char *call, int n, const MPI_Request *handles)
     return FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(last->comm, call, rc);
 }
 
+/* Those from k on which are complete and successful, up to the first that is not; its place, or n.
+ */
+static int finish_plain(int k, int n, MPI_Request *handles, MPI_Status *statuses)
+{
+    for (; k < n; k++) {
+        struct fm_request *r = checked(handles[k]);
+
+        if (FM_UNLIKELY(!r || !fm_request_is_plain(r))) {
+            break;
+        }
+        if (statuses != MPI_STATUSES_IGNORE) {
+            fm_status_set(&statuses[k], &r->status);
+        }
+        handles[k] = MPI_REQUEST_NULL;
+        fm_request_drop(r);
+    }
+    return k;
+}
+
 /* All of them, which have been checked. */
 static int finish_all(const char *call, int n, MPI_Request *handles, MPI_Status *statuses)
 {
@@ -414,16 +433,12 @@ static int finish_all(const char *call, int n, MPI_Request *handles, MPI_Status 
     res.statuses = statuses;
     res.comm = NULL;
     res.n = res.n_failed = 0;
-    for (int k = 0; k < n && rc == MPI_SUCCESS; k++) {
-        struct fm_request *r = checked(handles[k]);
-
-        if (FM_LIKELY(r && fm_request_is_plain(r) && res.n_failed == 0)) {
-            fm_status_set(next_status(&res), &r->status);
-            res.n++;
-            handles[k] = MPI_REQUEST_NULL;
-            fm_request_drop(r);
-        } else {
-            rc = finish(&res, &handles[k]);
+    while (rc == MPI_SUCCESS && res.n < n) {
+        if (FM_LIKELY(res.n_failed == 0)) {
+            res.n = finish_plain(res.n, n, handles, statuses);
+        }
+        if (res.n < n) {
+            rc = finish(&res, &handles[res.n]);
         }
     }
     if (FM_UNLIKELY(rc != MPI_SUCCESS)) {

@@ -114,7 +114,7 @@ void fm_handle_finish(void)
 
 void *fm_object_new(enum fm_kind kind)
 {
-    struct fm_object *o = fm_object_new_bare(kind);
+    struct fm_object *o = fm_object_new_bare(kind, 1);
 
     if (o) {
         memset(o + 1, 0, fm_root.pools[kind].stride - sizeof(*o));

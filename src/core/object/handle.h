@@ -130,15 +130,15 @@ void fm_handle_finish(void);
 void *fm_object_new(enum fm_kind kind);
 /* There was none. */
 FM_COLD void *fm_object_no_room(enum fm_kind kind);
-/* The same, but only the head is set, and it is not counted. */
-FM_INLINE void *fm_object_new_bare(enum fm_kind kind)
+/* The same with so many references, but only the head is set, and it is not counted. */
+FM_INLINE void *fm_object_new_bare(enum fm_kind kind, int n_refs)
 {
     struct fm_object *o = fm_pool_get(&fm_root.pools[kind]);
 
     if (FM_UNLIKELY(!o)) {
         return fm_object_no_room(kind);
     }
-    *o = (struct fm_object){.kind = (uint16_t)kind, .refs = 1};
+    *o = (struct fm_object){.kind = (uint16_t)kind, .refs = n_refs};
     return o;
 }
 

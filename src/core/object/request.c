@@ -20,7 +20,7 @@ int fm_request_init(struct fm_request_words *w)
 
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm)
 {
-    struct fm_request *r = fm_request_new_bare(ops, comm);
+    struct fm_request *r = fm_request_new_bare(ops, comm, 1);
 
     if (r) {
         memset(r + 1, 0, FM_REQUEST_LEN - sizeof(*r));
@@ -30,7 +30,7 @@ struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_co
 
 struct fm_request *fm_request_new_done(const struct fm_request_ops *ops)
 {
-    struct fm_request *r = fm_object_new_bare(FM_KIND_REQUEST);
+    struct fm_request *r = fm_object_new_bare(FM_KIND_REQUEST, 1);
 
     if (r) {
         memset(&r->head + 1, 0, FM_REQUEST_LEN - sizeof(r->head));

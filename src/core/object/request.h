@@ -56,7 +56,7 @@ struct fm_request_ops {
        (generalized requests' query); NULL: nothing. Returns an MPI error class. */
     int (*query)(struct fm_request *r);
     /* release() stores an MPI error code where `owner` points to, if it points anywhere; the call
-       that harvests returns it. */
+       that harvests returns it. Only for kinds that have a query. */
     bool has_release_code;
     /* While it is under way, it may neither be freed nor cancelled (MPI-5.0 4.2.1, 6.12). */
     bool must_complete;
@@ -97,13 +97,13 @@ extern struct fm_request_words fm_request_nowhere;
 /* Make the pool, and count into these words (NULL: nowhere). Twice is fine. */
 int fm_request_init(struct fm_request_words *words);
 
-/* A request with one reference (the engine's or the handle's: see the maker), active, status empty;
-   what is the maker's own is undefined. Holds a reference on comm if given. NULL when out of room.
- */
+/* A request with so many references (the engine's, the handle's: see the maker), active, status
+   empty; what is the maker's own is undefined. Holds a reference on comm if given. NULL when out of
+   room. */
 FM_INLINE struct fm_request *fm_request_new_bare(const struct fm_request_ops *ops,
-                                                 struct fm_comm *comm)
+                                                 struct fm_comm *comm, int n_refs)
 {
-    struct fm_request *r = fm_object_new_bare(FM_KIND_REQUEST);
+    struct fm_request *r = fm_object_new_bare(FM_KIND_REQUEST, n_refs);
 
     if (FM_UNLIKELY(!r)) {
         return NULL;
@@ -155,8 +155,7 @@ FM_INLINE void fm_request_drop(struct fm_request *r)
         return;
     }
     ((struct fm_object *)comm)->refs--;
-    r->head.kind = FM_KIND_NONE;
-    r->head.refs = 0;
+    r->head = (struct fm_object){.kind = FM_KIND_NONE};
     fm_pool_put(&fm_root.pools[FM_KIND_REQUEST], r);
     FM_STAT(fathom_level_down(&fm_root.request_words->live));
 }
@@ -172,7 +171,7 @@ FM_INLINE bool fm_request_is_plain(const struct fm_request *r)
     memcpy(&flags, &r->is_done, sizeof(flags));
     memcpy(&plain_flags, should, sizeof(plain_flags));
     memcpy(&result, &r->status.error, sizeof(result)); /* and is_cancelled behind it */
-    return flags == plain_flags && result == 0 && !r->ops->query && !r->ops->has_release_code;
+    return flags == plain_flags && result == 0 && !r->ops->query;
 }
 _Static_assert(sizeof(bool) == 1 && MPI_SUCCESS == 0, "words of fm_request_is_plain");
 _Static_assert(offsetof(struct fm_status, is_cancelled) == offsetof(struct fm_status, error) + 4,

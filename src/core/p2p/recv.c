@@ -67,10 +67,18 @@ static const struct fm_request_ops recv_ops = {
     .about = recv_about,
 };
 
-/* What a message that comes with its header needs; rndv.c sets what it adds. */
+/* What a message that comes with its header needs; rndv.c sets what it adds. The message member by
+   member, as the caller wrote it a moment ago: loads that span two of his stores would wait until
+   both have reached the cache (util/copy.h). */
 FM_INLINE void fill(struct fm_recv_req *r, const struct fm_msg *m)
 {
-    r->msg = *m;
+    r->msg.buf = m->buf;
+    r->msg.count = m->count;
+    r->msg.dtype = m->dtype;
+    r->msg.peer = m->peer;
+    r->msg.tag = m->tag;
+    r->msg.comm = m->comm;
+    r->msg.space = m->space;
     r->cap = fm_dtype_bytes(m->dtype, m->count);
     if (FM_UNLIKELY(r->cap < 0)) {
         r->cap = INT64_MAX; /* longer than any message */
@@ -80,11 +88,11 @@ FM_INLINE void fill(struct fm_recv_req *r, const struct fm_msg *m)
     r->fetch = NULL;
 }
 
-FM_INLINE struct fm_recv_req *new_request(const struct fm_msg *m)
+FM_INLINE struct fm_recv_req *new_request(const struct fm_msg *m, int n_refs)
 {
     bool is_simple = FM_LIKELY(m->dtype->is_predefined);
-    struct fm_recv_req *r =
-        (struct fm_recv_req *)fm_request_new_bare(is_simple ? &simple_ops : &recv_ops, m->comm);
+    const struct fm_request_ops *ops = is_simple ? &simple_ops : &recv_ops;
+    struct fm_recv_req *r = (struct fm_recv_req *)fm_request_new_bare(ops, m->comm, n_refs);
 
     if (FM_UNLIKELY(!r)) {
         return NULL;
@@ -99,7 +107,7 @@ FM_INLINE struct fm_recv_req *new_request(const struct fm_msg *m)
 
 struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m)
 {
-    return new_request(m);
+    return new_request(m, 1);
 }
 
 void fm_recv_unpack(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len)
@@ -386,13 +394,12 @@ int fm_recv_wait(struct fm_request *r, struct fm_status *out_status)
 static int recv_pooled(struct fm_channel *ch, const struct fm_msg *m, struct fm_unexp *u,
                        struct fm_status *out_status)
 {
-    struct fm_recv_req *r = new_request(m);
+    struct fm_recv_req *r = new_request(m, 2); /* the handle's, the engine's */
     int rc;
 
     if (FM_UNLIKELY(!r)) {
         return -FM_E_NOMEM;
     }
-    fm_object_ref(&r->req); /* the engine's; the first is the handle's */
     rc = u ? fm_recv_unexpected(ch, r, u) : start(ch, r);
     if (FM_UNLIKELY(rc != 0)) {
         fm_request_unref(&r->req);
@@ -525,11 +532,10 @@ int fm_irecv(const struct fm_msg *m, struct fm_request **out_req)
     if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
         return null_request(m, out_req);
     }
-    r = new_request(m);
+    r = new_request(m, 2); /* the handle's, the engine's */
     if (FM_UNLIKELY(!r)) {
         return -FM_E_NOMEM;
     }
-    fm_object_ref(&r->req); /* the engine's; the first is the handle's */
     rc = start(m->comm->ch, r);
     if (FM_UNLIKELY(rc != 0)) {
         fm_request_unref(&r->req);
