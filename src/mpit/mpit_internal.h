@@ -90,13 +90,13 @@ struct fm_pvar {
     enum fathom_bind bind;
     enum fm_pvar_mode mode;
     bool is_readonly, is_atomic;
-    bool is_derived; /* terms or compute: no word of its own */
-    int count;       /* 0: one per member */
-    uint32_t step;   /* words from an element to the next */
-    size_t word_at;  /* of the word in the block */
-    uint32_t *flat;  /* of a sum: how many words, then where each lies; NULL: go by the terms */
+    bool is_derived;            /* terms or compute: no word of its own */
+    _Atomic(bool) is_looked_at; /* by fm_pvar_look() */
+    int category, count;        /* 0: one per member */
+    uint32_t step;              /* words from an element to the next */
+    size_t word_at;             /* of the word in the block */
+    uint32_t *flat; /* of a sum: how many words, then where each lies; NULL: go by the terms */
     uint64_t enum_handle;
-    int category;
 };
 
 struct fm_category {

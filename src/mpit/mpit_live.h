@@ -62,6 +62,9 @@ int fm_pvar_read(uint64_t session, uint64_t handle, void *buf);
 int fm_pvar_write(uint64_t session, uint64_t handle, const void *buf);
 int fm_pvar_reset(uint64_t session, uint64_t handle);
 int fm_pvar_readreset(uint64_t session, uint64_t handle, void *buf);
+/* The value since the process began of a variable that is bound to nothing, for those who have no
+   handle. What is counted on demand is so from the first look on. Any thread, signal handlers. */
+uint64_t fm_pvar_look(struct fm_pvar *v);
 /* Called locked: the handles of a session end; handles bound to an object become invalid. */
 void fm_pvar_end_session(uint64_t session);
 void fm_pvar_orphan(const struct fm_object *object);

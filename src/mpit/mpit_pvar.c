@@ -237,12 +237,23 @@ static uint64_t starting_value(struct fm_pvar_handle *h, const uint64_t *words, 
 }
 
 /* One more or one less who wants the variable to be counted; any thread, any signal handler. */
-static void want(const struct fm_pvar_handle *h, uint64_t by)
+static void want(const struct fm_pvar *v, uint64_t by)
 {
-    if (h->var->row->on_at) {
-        __atomic_fetch_add((uint64_t *)(void *)(h->var->table->block + h->var->row->on_at), by,
+    if (v->row->on_at) {
+        __atomic_fetch_add((uint64_t *)(void *)(v->table->block + v->row->on_at), by,
                            __ATOMIC_RELAXED);
     }
+}
+
+uint64_t fm_pvar_look(struct fm_pvar *v)
+{
+    const struct fm_pvar_handle h = {.var = v};
+
+    /* Relaxed: who comes second need not see it counted yet. */
+    if (!atomic_exchange_explicit(&v->is_looked_at, true, memory_order_relaxed)) {
+        want(v, 1);
+    }
+    return word_of(&h, (const uint64_t *)(const void *)(v->table->block + v->word_at), 0);
 }
 
 static void start_one(struct fm_pvar_handle *h, const uint64_t *words)
@@ -273,7 +284,7 @@ static void start_one(struct fm_pvar_handle *h, const uint64_t *words)
             atomic_store_explicit(&copy_of(h, c.copy)[i], v, memory_order_relaxed);
         }
     } while (!change_end(h, &c, CTL_RUNNING));
-    want(h, 1);
+    want(h->var, 1);
 }
 
 static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
@@ -293,7 +304,7 @@ static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
                                   memory_order_relaxed);
         }
     } while (!change_end(h, &c, 0));
-    want(h, (uint64_t)-1);
+    want(h->var, (uint64_t)-1);
 }
 
 /* A running watermark: the mark is what changes. The extreme of all marks that were taken away in
@@ -375,7 +386,7 @@ static void handle_end(struct fm_pvar_handle *h)
 
     fm_slots_hide(h);
     if (is_running(atomic_load_explicit(&h->ctl, memory_order_relaxed))) {
-        want(h, (uint64_t)-1);
+        want(h->var, (uint64_t)-1);
     }
     if (f) {
         fm_level_unfollow(h->level, f);

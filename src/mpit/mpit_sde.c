@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Software-defined events of PAPI: where its library (libsde) is in the process, or is asked for,
- * the numbers of the process are registered with it by their addresses. PAPI reads the words when
- * its user asks for them, so that costs nothing else.
+ * the numbers of the process are registered with it: by their addresses, which PAPI reads when its
+ * user asks, or by a function where they are sums, or counted on demand. That costs nothing else.
  *
- * Registered are scalars that are bound to nothing and lie in the page: of a level its value, of a
- * high watermark the highest since the process began. Names are those of the variables.
+ * Registered are scalars that are bound to nothing: of a level its value, of a high watermark the
+ * highest since the process began. Names are those of the variables.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,6 +20,8 @@ enum { SDE_LONG_LONG = 0, SDE_DOUBLE = 2 };
 struct sde {
     void *(*init)(const char *library);
     int (*add)(void *handle, const char *name, int mode, int type, void *word);
+    int (*add_function)(void *handle, const char *name, int mode, int type,
+                        long long (*fn)(void *context), void *context);
     int (*describe)(void *handle, const char *name, const char *text);
 };
 
@@ -38,7 +40,11 @@ static bool look_up(void *so)
     find(so, "papi_sde_init", &sde.init);
     find(so, "papi_sde_register_counter", &sde.add);
     find(so, "papi_sde_describe_counter", &sde.describe);
-    return sde.init && sde.add && sde.describe;
+    find(so, "papi_sde_register_counter_cb", &sde.add_function);
+    if (!sde.add_function) { /* as it was called in PAPI 6 */
+        find(so, "papi_sde_register_fp_counter", &sde.add_function);
+    }
+    return sde.init && sde.add && sde.add_function && sde.describe;
 }
 
 /* It stays loaded: PAPI may look at any time. */
@@ -78,24 +84,30 @@ static void name_of(const struct fm_pvar *v, char *out, size_t len)
              is_taken && v->klass == FATHOM_HIGHWATERMARK ? "_high" : "");
 }
 
-static void add(void *handle, const struct fm_pvar *v)
+static long long look(void *context)
 {
-    const struct fathom_pvar *row = v->row;
+    return (long long)fm_pvar_look(context);
+}
+
+static void add(void *handle, struct fm_pvar *v)
+{
     char *word = v->table->block + v->word_at;
     int mode = is_instant(v->klass) ? SDE_INSTANT : SDE_DELTA;
     int type = v->type == FATHOM_DOUBLE ? SDE_DOUBLE : SDE_LONG_LONG;
     char name[FM_NAME_LEN + 8];
+    int rc;
 
-    if (v->bind != FATHOM_BIND_NONE || v->count != 1 || v->is_derived ||
-        v->klass == FATHOM_LOWWATERMARK) {
+    if (v->bind != FATHOM_BIND_NONE || v->count != 1 || v->klass == FATHOM_LOWWATERMARK) {
         return;
     }
     if (v->klass == FATHOM_HIGHWATERMARK) {
         word += offsetof(struct fathom_level, high);
     }
     name_of(v, name, sizeof(name));
-    if (sde.add(handle, name, mode, type, word) == 0) {
-        sde.describe(handle, name, v->desc ? v->desc : row->desc);
+    rc = v->is_derived || v->row->on_at ? sde.add_function(handle, name, mode, type, look, v)
+                                        : sde.add(handle, name, mode, type, word);
+    if (rc == 0) {
+        sde.describe(handle, name, v->desc ? v->desc : v->row->desc);
     }
 }
 

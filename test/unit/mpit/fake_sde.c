@@ -10,6 +10,8 @@ static struct {
     char name[64], text[256];
     int mode, type;
     const void *word;
+    long long (*fn)(void *context);
+    void *context;
 } counters[MAX];
 static int n_counters;
 static char library[64];
@@ -17,6 +19,8 @@ static char library[64];
 #pragma GCC visibility push(default)
 void *papi_sde_init(const char *name);
 int papi_sde_register_counter(void *handle, const char *name, int mode, int type, void *word);
+int papi_sde_register_counter_cb(void *handle, const char *name, int mode, int type,
+                                 long long (*fn)(void *context), void *context);
 int papi_sde_describe_counter(void *handle, const char *name, const char *text);
 /* For the test: the present number, and its mode; -1: there is none of that name. */
 int fake_sde_read(const char *name, int *out_mode, long long *out_value);
@@ -41,6 +45,17 @@ int papi_sde_register_counter(void *handle, const char *name, int mode, int type
     return 0;
 }
 
+int papi_sde_register_counter_cb(void *handle, const char *name, int mode, int type,
+                                 long long (*fn)(void *context), void *context)
+{
+    if (papi_sde_register_counter(handle, name, mode, type, NULL) != 0) {
+        return -1;
+    }
+    counters[n_counters - 1].fn = fn;
+    counters[n_counters - 1].context = context;
+    return 0;
+}
+
 int papi_sde_describe_counter(void *handle, const char *name, const char *text)
 {
     for (int k = 0; handle == library && k < n_counters; k++) {
@@ -61,9 +76,13 @@ int fake_sde_read(const char *name, int *out_mode, long long *out_value)
             continue;
         }
         *out_mode = counters[k].mode;
-        memcpy(out_value, counters[k].word, sizeof(*out_value));
+        if (counters[k].fn) {
+            *out_value = counters[k].fn(counters[k].context);
+        } else {
+            memcpy(out_value, counters[k].word, sizeof(*out_value));
+        }
         if (counters[k].type == 2) { /* double */
-            memcpy(&real, counters[k].word, sizeof(real));
+            memcpy(&real, out_value, sizeof(real));
             *out_value = (long long)real;
         }
         return 0;

@@ -27,7 +27,7 @@ static void is_read(const char *name, int mode, long long should)
     ck_assert_msg(is_mode == mode && value == should, "%s: mode %d, %lld", name, is_mode, value);
 }
 
-/* Numbers of the process are there, and live; bound ones and arrays are not. */
+/* Numbers of the process are there, and live, sums as well; bound ones and arrays are not. */
 static void numbers_are_seen(void)
 {
     const char *name;
@@ -43,6 +43,17 @@ static void numbers_are_seen(void)
         is_read("fake_depth", 0x10, 10 - k);
         is_read("fake_depth_high", 0x10, 9);
     }
+    /* What has no word of its own, and what is counted from the first look on. */
+    fake->n_done = 400;
+    fake->counts[2] = 1000;
+    fake->pairs[1][1] = 20000;
+    is_read("fake_sum", 0x00, 21400);
+    is_read("fake_share", 0x10, 2);
+    fake->asked[0] = 5;
+    ck_assert_uint_eq(fake->n_asking, 0);
+    is_read("fake_asked", 0x00, 5);
+    is_read("fake_asked", 0x00, 5);
+    ck_assert_uint_eq(fake->n_asking, 1);
     ck_assert_int_eq(read_fn("fake_counts", &mode, &value), -1);
     ck_assert_int_eq(read_fn("fake_msgs", &mode, &value), -1);
 }
