@@ -41,6 +41,9 @@ struct fm_pvar_handle {
     const void *block;
     const struct fm_object *object; /* NULL: not bound */
     int count;
+    bool is_plain;             /* one whole number of 8 bytes over words: read in a few steps */
+    uint64_t since;            /* of a plain one: all ones if it shows what came since its start */
+    const uint32_t *flat;      /* of a plain one: its var's */
     int n_members;             /* of the object */
     _Atomic(uint64_t *) words; /* first word; NULL when the object is gone */
     struct fathom_level *level;
@@ -82,6 +85,11 @@ static inline void fm_type_store(enum fathom_type type, void *buf, int i, uint64
     }
 }
 uint64_t fm_type_load(enum fathom_type type, const void *buf, int i);
+/* Is it shown as it is stored? */
+static inline bool fm_type_is_whole(enum fathom_type type)
+{
+    return type > FATHOM_UNSIGNED && type < FATHOM_DOUBLE;
+}
 
 /* ---- mpit_level.c ---- */
 

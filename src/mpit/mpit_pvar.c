@@ -355,14 +355,19 @@ static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *
 
 /* ---- handles ---- */
 
+static __attribute__((cold, noinline)) int not_found(uint64_t session)
+{
+    return fm_session_is_valid(session) ? FM_T_INVALID_HANDLE : FM_T_INVALID_SESSION;
+}
+
 /* A live handle of this session, and its words; or the code. */
-static int find(uint64_t session, uint64_t handle, struct fm_pvar_handle **out_h,
-                uint64_t **out_words)
+static inline __attribute__((always_inline)) int
+find(uint64_t session, uint64_t handle, struct fm_pvar_handle **out_h, uint64_t **out_words)
 {
     struct fm_pvar_handle *h = fm_slots_find(&handles, handle);
 
     if (__builtin_expect(!h || h->session != session, 0)) {
-        return fm_session_is_valid(session) ? FM_T_INVALID_HANDLE : FM_T_INVALID_SESSION;
+        return not_found(session);
     }
     /* Pairs with the store in fm_pvar_orphan. */
     *out_words = atomic_load_explicit(&h->words, memory_order_acquire);
@@ -409,6 +414,10 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
     h->var = v;
     h->n_members = h->object ? h->object->n_members : 0;
     h->count = v->count ? v->count : h->n_members;
+    h->is_plain = h->count == 1 && (v->mode == FM_PVAR_SINCE || v->mode == FM_PVAR_AS_IS) &&
+                  fm_type_is_whole(v->type) && (v->flat || !v->is_derived);
+    h->since = v->mode == FM_PVAR_SINCE ? ~UINT64_C(0) : 0;
+    h->flat = v->flat;
     /* The words of a sum begin with the block. A computed variable has no words; any address that
        is not NULL stands for them. */
     atomic_store_explicit(&h->words, (uint64_t *)(void *)(block ? block + at : (char *)h),
@@ -568,8 +577,8 @@ static int do_all(uint64_t session, enum verb verb)
 
 static int do_verb(uint64_t session, uint64_t handle, enum verb verb)
 {
-    struct fm_pvar_handle *h;
-    uint64_t *words;
+    struct fm_pvar_handle *h = NULL;
+    uint64_t *words = NULL;
     int rc;
 
     if (handle == ALL_HANDLES) {
@@ -614,34 +623,37 @@ static __attribute__((noinline)) void read_slowly(struct fm_pvar_handle *h, cons
 /* Lock-free, async-signal-safe. */
 int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
 {
-    struct fm_pvar_handle *h;
-    uint64_t *words, ctl, v;
+    struct fm_pvar_handle *h = NULL;
+    uint64_t *words = NULL, ctl, v;
     int rc = find(session, handle, &h, &words);
 
     if (__builtin_expect(rc != FM_T_OK, 0)) {
         return rc;
     }
-    if (__builtin_expect(h->count != 1 || h->level, 0)) {
+    if (__builtin_expect(!h->is_plain, 0)) {
         read_slowly(h, words, buf);
         return FM_T_OK;
     }
     ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
     v = atomic_load_explicit(&h->one[ctl & CTL_LIVE], memory_order_relaxed);
-    v = value_of(h, words, v, is_running(ctl), 0);
+    if (is_running(ctl)) {
+        v = (h->flat ? flat_sum(h->flat, words) : __atomic_load_n(words, __ATOMIC_RELAXED)) -
+            (v & h->since);
+    }
     atomic_thread_fence(memory_order_acquire);
     if (__builtin_expect(has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed)),
                          0)) {
         read_slowly(h, words, buf);
         return FM_T_OK;
     }
-    fm_type_store(h->var->type, buf, 0, v);
+    memcpy(buf, &v, sizeof(v));
     return FM_T_OK;
 }
 
 int fm_pvar_write(uint64_t session, uint64_t handle, const void *buf)
 {
-    struct fm_pvar_handle *h;
-    uint64_t *words;
+    struct fm_pvar_handle *h = NULL;
+    uint64_t *words = NULL;
     int rc = find(session, handle, &h, &words);
 
     if (rc != FM_T_OK) {
@@ -656,8 +668,8 @@ int fm_pvar_write(uint64_t session, uint64_t handle, const void *buf)
 
 int fm_pvar_readreset(uint64_t session, uint64_t handle, void *buf)
 {
-    struct fm_pvar_handle *h;
-    uint64_t *words;
+    struct fm_pvar_handle *h = NULL;
+    uint64_t *words = NULL;
     int rc = find(session, handle, &h, &words);
 
     if (rc != FM_T_OK) {

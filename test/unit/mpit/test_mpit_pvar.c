@@ -67,6 +67,31 @@ START_TEST(sums_are_counters_like_others)
 }
 END_TEST
 
+/* Whatever it was when the handle was made and started. */
+START_TEST(levels_and_sizes_are_shown_as_they_are)
+{
+    MPI_T_pvar_session s = session_open();
+    MPI_T_pvar_handle depth, size;
+
+    fathom_level_set(&fake->depth, 70);
+    fake->size = 700;
+    depth = pvar_open(s, "fake_depth", MPI_T_PVAR_CLASS_LEVEL);
+    size = pvar_open(s, "fake_size", MPI_T_PVAR_CLASS_SIZE); /* always runs */
+    fathom_level_set(&fake->depth, 60);
+    OK(MPI_T_pvar_start(s, depth));
+    ck_assert_uint_eq(pvar_u64(s, depth), 60);
+    ck_assert_uint_eq(pvar_u64(s, size), 700);
+    fathom_level_set(&fake->depth, 90);
+    fake->size = 800;
+    ck_assert_uint_eq(pvar_u64(s, depth), 90);
+    ck_assert_uint_eq(pvar_u64(s, size), 800);
+    OK(MPI_T_pvar_stop(s, depth));
+    fathom_level_set(&fake->depth, 0);
+    ck_assert_uint_eq(pvar_u64(s, depth), 90);
+    OK(MPI_T_pvar_session_free(&s));
+}
+END_TEST
+
 START_TEST(counters_are_written_and_read_reset)
 {
     MPI_T_pvar_session s = session_open();
@@ -591,7 +616,8 @@ int main(void)
                             bad_handles_are_refused,
                             scalars_come_first_and_classes_share_names,
                             started_handles_are_counted,
-                            many_handles_come_and_go};
+                            many_handles_come_and_go,
+                            levels_and_sizes_are_shown_as_they_are};
 
     return suite_run(suite_of("mpit_pvar", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }
