@@ -2,8 +2,12 @@
 /* The commands of fathom; argv[0] is the name of the command. They return the exit status. */
 #pragma once
 
+#include <sys/types.h>
+
 /* Print how a command is used; returns the exit status for that. */
 int fm_cmd_usage(const char *command);
+/* The process id that a word is; 0: it is none. */
+pid_t fm_cmd_pid(const char *word);
 
 int fm_cmd_list(int argc, char **argv);
 int fm_cmd_stat(int argc, char **argv);

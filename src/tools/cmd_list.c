@@ -417,8 +417,8 @@ int fm_cmd_list(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             l.is_json = true;
-        } else if (strcmp(argv[i], "--job") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0) {
-            job = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--job") == 0 && i + 1 < argc && fm_cmd_pid(argv[i + 1])) {
+            job = fm_cmd_pid(argv[++i]);
             l.is_foreign = true;
         } else if (argv[i][0] != '-' && !l.pattern) {
             l.pattern = argv[i];

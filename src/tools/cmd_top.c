@@ -164,10 +164,10 @@ int fm_cmd_top(int argc, char **argv)
             return fm_cmd_usage("top");
         }
     }
-    if (argc - optind > 1 || (argc - optind == 1 && atoi(argv[optind]) <= 0)) {
+    if (argc - optind > 1 || (argc - optind == 1 && !fm_cmd_pid(argv[optind]))) {
         return fm_cmd_usage("top");
     }
-    if (fm_view_job(optind < argc ? atoi(argv[optind]) : 0, &views) != 0) {
+    if (fm_view_job(optind < argc ? fm_cmd_pid(argv[optind]) : 0, &views) != 0) {
         fm_view_finish(&views);
         return 1;
     }

@@ -81,10 +81,10 @@ int fm_cmd_where(int argc, char **argv)
 {
     struct fm_views views;
 
-    if (argc > 2 || (argc == 2 && atoi(argv[1]) <= 0)) {
+    if (argc > 2 || (argc == 2 && !fm_cmd_pid(argv[1]))) {
         return fm_cmd_usage("where");
     }
-    if (fm_view_job(argc == 2 ? atoi(argv[1]) : 0, &views) != 0) {
+    if (fm_view_job(argc == 2 ? fm_cmd_pid(argv[1]) : 0, &views) != 0) {
         fm_view_finish(&views);
         return 1;
     }

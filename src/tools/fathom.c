@@ -2,9 +2,11 @@
 /* fathom: what MPI developers and operators ask a library and a running job. */
 #include <errno.h>
 #include <fathom/abi.h>
+#include <limits.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/cmd.h"
@@ -43,10 +45,21 @@ int fm_cmd_usage(const char *command)
 {
     for (int i = 0; i < N_COMMANDS; i++) {
         if (strcmp(commands[i].name, command) == 0) {
-            fprintf(stderr, "usage: fathom %s %s\n", command, commands[i].arguments);
+            fprintf(stderr, "usage: fathom %s%s%s\n", command, commands[i].arguments[0] ? " " : "",
+                    commands[i].arguments);
         }
     }
     return 2;
+}
+
+pid_t fm_cmd_pid(const char *word)
+{
+    char *end;
+    long pid;
+
+    errno = 0;
+    pid = strtol(word, &end, 10);
+    return errno || end == word || *end || pid <= 0 || pid > INT_MAX ? 0 : (pid_t)pid;
 }
 
 static int cmd_api(int argc, char **argv)
@@ -99,7 +112,8 @@ static int run(int argc, char **argv)
         const struct command *c = &commands[i];
 
         if (strcmp(c->name, name) == 0 && argc > 2 && wants_help(argv[2])) {
-            printf("usage: fathom %s %s\n%s\n", name, c->arguments, c->help);
+            printf("usage: fathom %s%s%s\n%s\n", name, c->arguments[0] ? " " : "", c->arguments,
+                   c->help);
             return 0;
         }
         if (strcmp(c->name, name) == 0) {

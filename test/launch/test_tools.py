@@ -100,7 +100,9 @@ class Outside(Test):
     def test_refused(self):
         self.assertIn('is no mpiexec of ours', self.fathom('where', os.getpid(), status=1))
         self.assertIn('does not exist', self.fathom('where', 4194304, status=1))
-        self.assertIn('usage', self.fathom('where', 'here', status=2))
+        for word in 'here', '1x', '', '-1', '0', '4294967297':
+            for command in ['where'], ['top', '-n', '1', '--'], ['list', '--job']:
+                self.assertIn('usage', self.fathom(*command, word, status=2))
         self.assertIn('usage', self.fathom('top', '-d', '0', status=2))
         self.assertIn('usage', self.fathom('top', '-n', 'two', status=2))
         self.assertIn('no command "wear"', self.fathom('wear', status=2))
@@ -241,7 +243,7 @@ class Alone(Test):
         for line in self.fathom('--help').splitlines():
             if line.startswith('  '):
                 name, what = line.split()[0], line.split('   ')[-1].strip()
-                self.assertRegex(self.fathom(name, '--help'), rf'^usage: fathom {name} ')
+                self.assertRegex(self.fathom(name, '--help'), rf'^usage: fathom {name}[ \n]')
                 self.assertIn(what, self.fathom(name, '-h'))
 
     def test_full_disk(self):
