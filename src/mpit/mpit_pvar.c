@@ -620,6 +620,27 @@ static __attribute__((noinline)) void read_slowly(struct fm_pvar_handle *h, cons
     } while (has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed)));
 }
 
+/* One value of any other kind, or a watermark or an array. */
+static __attribute__((noinline)) void read_other(struct fm_pvar_handle *h, const uint64_t *words,
+                                                 void *buf)
+{
+    uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_acquire), v;
+
+    if (h->count != 1 || h->level) {
+        read_slowly(h, words, buf);
+        return;
+    }
+    v = atomic_load_explicit(&h->one[ctl & CTL_LIVE], memory_order_relaxed);
+    v = value_of(h, words, v, is_running(ctl), 0);
+    atomic_thread_fence(memory_order_acquire);
+    if (__builtin_expect(has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed)),
+                         0)) {
+        read_slowly(h, words, buf);
+        return;
+    }
+    fm_type_store(h->var->type, buf, 0, v);
+}
+
 /* Lock-free, async-signal-safe. */
 int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
 {
@@ -631,7 +652,7 @@ int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
         return rc;
     }
     if (__builtin_expect(!h->is_plain, 0)) {
-        read_slowly(h, words, buf);
+        read_other(h, words, buf);
         return FM_T_OK;
     }
     ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
