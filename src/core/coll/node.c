@@ -394,48 +394,91 @@ static int compare(const struct fm_node_view *v, uint32_t n, uint64_t stamp)
     return error;
 }
 
-/* Elements that do not lie in memory as they travel are unpacked for the operation. */
-static int reduce_unpacked(const struct fm_node_view *v, uint32_t n, const struct fm_coll *c,
-                           MPI_Count len)
-{
-    struct fm_dtype *type = c->recv.dtype;
-    MPI_Count count = c->recv.count;
-    struct fm_node_line *last = fm_node_line_of(v, n, v->size - 1);
-    struct fm_sched temps;
-    struct fm_buf sum, next;
-    int rc;
+/* The contributions of a reduction, as they lie in the lines. */
+struct parts {
+    const struct fm_node_view *view;
+    uint32_t n;
+    const struct fm_coll *c;
+    MPI_Count len;
+    struct fm_buf left, right; /* room to unpack two; NULL: the operation takes them as they lie */
+};
 
-    fm_sched_init_local(&temps, c->comm);
-    sum = fm_step_temp_typed(&temps, count, type);
-    next = fm_step_temp_typed(&temps, count, type);
-    if (temps.rc == 0) {
-        fm_unpack_all(sum.buf, count, type, last->data, len);
-        for (uint32_t r = v->size - 1; r-- > 0;) {
-            fm_unpack_all(next.buf, count, type, fm_node_line_of(v, n, r)->data, len);
-            fm_op_apply(c->op, next.buf, sum.buf, count, type);
-        }
-        fm_pack_all(fm_node_result(v, n)->data, sum.buf, count, type);
+/* Line b becomes line a op line b. */
+static void combine(const struct parts *p, int a, int b)
+{
+    const void *left = fm_node_line_of(p->view, p->n, (uint32_t)a)->data;
+    void *right = fm_node_line_of(p->view, p->n, (uint32_t)b)->data;
+    struct fm_dtype *type = p->c->recv.dtype;
+    MPI_Count count = p->c->recv.count;
+
+    if (!p->left.buf) {
+        fm_op_apply(p->c->op, left, right, count, type);
+        return;
     }
-    rc = temps.rc;
-    fm_sched_finish(&temps);
-    return rc;
+    fm_unpack_all(p->left.buf, count, type, left, p->len);
+    fm_unpack_all(p->right.buf, count, type, right, p->len);
+    fm_op_apply(p->c->op, p->left.buf, p->right.buf, count, type);
+    fm_pack_all(right, p->right.buf, count, type);
 }
 
-/* In the order of ranks, from the right: line 0 op (line 1 op (... line p-1)). */
+/* As fm_algo_allreduce_doubling() does it; what several ranks made together lies in the line of the
+   last of them. Returns the line with the result. */
+static int combine_doubling(const struct parts *p)
+{
+    int size = (int)p->view->size, pof2 = fm_pof2_below(size), n_pairs = size - pof2;
+
+    for (int k = 0; k < n_pairs; k++) {
+        combine(p, 2 * k, 2 * k + 1);
+    }
+    for (int bit = 1; bit < pof2; bit *= 2) {
+        for (int k = 2 * bit - 1; k < pof2; k += 2 * bit) {
+            int j = k - bit;
+
+            combine(p, j < n_pairs ? 2 * j + 1 : j + n_pairs,
+                    k < n_pairs ? 2 * k + 1 : k + n_pairs);
+        }
+    }
+    return size - 1;
+}
+
+/* The same for fm_algo_reduce_binomial(). */
+static int combine_binomial(const struct parts *p)
+{
+    int size = (int)p->view->size, top = p->c->op->is_commutative ? p->c->root : 0;
+
+    for (int bit = 1; bit < size; bit *= 2) {
+        for (int k = 0; k + bit < size; k += 2 * bit) {
+            int last = k + 2 * bit < size ? k + 2 * bit : size;
+
+            combine(p, (k + bit - 1 + top) % size, (last - 1 + top) % size);
+        }
+    }
+    return (size - 1 + top) % size;
+}
+
+/* In the order in which messages do it, so that the same arguments give the same bits whichever way
+   a call goes (MPI-5.0 6.9.1). */
 static int reduce_lines(const struct fm_node_view *v, uint32_t n, const struct fm_coll *c,
                         MPI_Count len)
 {
+    struct parts p = {.view = v, .n = n, .c = c, .len = len};
     struct fm_dtype *type = c->recv.dtype;
-    char *sum = fm_node_result(v, n)->data;
+    bool is_unpacked = !type->is_contig || type->true_lb != 0;
+    struct fm_sched temps;
+    int rc, at;
 
-    if (!type->is_contig || type->true_lb != 0) {
-        return reduce_unpacked(v, n, c, len);
+    fm_sched_init_local(&temps, c->comm);
+    if (is_unpacked) {
+        p.left = fm_step_temp_typed(&temps, c->recv.count, type);
+        p.right = fm_step_temp_typed(&temps, c->recv.count, type);
     }
-    memcpy(sum, fm_node_line_of(v, n, v->size - 1)->data, (size_t)len);
-    for (uint32_t r = v->size - 1; r-- > 0;) {
-        fm_op_apply(c->op, fm_node_line_of(v, n, r)->data, sum, c->recv.count, type);
+    rc = temps.rc;
+    if (rc == 0) {
+        at = c->kind == FM_COLL_REDUCE ? combine_binomial(&p) : combine_doubling(&p);
+        memcpy(fm_node_result(v, n)->data, fm_node_line_of(v, n, (uint32_t)at)->data, (size_t)len);
     }
-    return 0;
+    fm_sched_finish(&temps);
+    return rc;
 }
 
 /* We are the last one to arrive. */

@@ -9,7 +9,8 @@
  * Nonblocking and persistent calls go by messages; the two ways do not disturb each other, since
  * the standard does not let them match (MPI-5.0 6.12).
  *
- * Results are combined in the order of ranks, by the last one to arrive: the same bits at each run.
+ * Results are combined by the last one to arrive, in the order in which messages would do it: the
+ * same bits at each run, and whichever way a call goes.
  * Waiting goes through fm_wait_shared(), which serves all other traffic meanwhile.
  */
 #pragma once
