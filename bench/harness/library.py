@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -76,12 +77,13 @@ def run(args, env, limit):
 
 
 def figures_of(text):
-    """{(name, parameter): (value, unit)} of the lines in bench.h's format."""
+    """{(name, parameter): (value, unit, line)} of the lines in bench.h's format; line: [before, after] or None."""
     found = {}
-    for line in text.splitlines():
-        m = re.match(r"(\w+) (\d+) ([-+.\deE]+) (\S+)$", line)
+    for text_line in text.splitlines():
+        m = re.match(r"(\w+) (\d+) ([-+.\deE]+) (\S+)(?: line (\d+) (\d+))?$", text_line)
         if m:
-            found[m.group(1), int(m.group(2))] = (float(m.group(3)), m.group(4))
+            line = [int(m.group(5)), int(m.group(6))] if m.group(5) else None
+            found[m.group(1), int(m.group(2))] = (float(m.group(3)), m.group(4), line)
     return found
 
 
@@ -104,10 +106,12 @@ class Library:
 
     def measure(self, exe, case):
         launch = self.launcher + ["-n", str(case.ranks)] if case.launched else []
-        out, wall = run(launch + [exe] + case.arguments, self.env, case.limit)
+        with tempfile.NamedTemporaryFile() as page:
+            page.truncate(4096)
+            out, wall = run(launch + [exe] + case.arguments, dict(self.env, BENCH_LINE=page.name), case.limit)
         found = figures_of(out)
         if case.name == "start":
-            found["start" if case.launched else "start_alone", case.ranks] = (wall * 1e3, "ms")
+            found["start" if case.launched else "start_alone", case.ranks] = (wall * 1e3, "ms", None)
         if not found:
             raise Failed("printed no figures")
         return found

@@ -89,8 +89,9 @@ def table(results, libraries):
              for text, unit, way, values, line, limit, ratio, goal in rows(results, names)]
     if lines:
         print("Ratio: Fathom by the better peer. Machine: a bare cache line from core to core, and memcpy.\n"
-              "Line: the bare cache line just before and after the best run of each library; two figures where they "
-              "differ. Values\nat different lines are not comparable.\n")
+              "Line: the bare cache line just before and after the value of each library; two figures where they "
+              "differ. Values\nare compared at like lines where all libraries met such; those at unlike ones are not "
+              "comparable.\n")
         print_table(head, lines)
 
 

@@ -58,15 +58,18 @@ int main(int argc, char **argv)
         size_t room = (size_t)len * WINDOW;
         char *to = aligned_alloc(4096, (room + 4095) & ~(size_t)4095);
         char *from = aligned_alloc(4096, (room + 4095) & ~(size_t)4095);
-        double one, two;
 
         memset(to, 1, room);
         memset(from, 2, room);
-        one = measure(to, from, len, rank, 0);
-        two = measure(to, from, len, rank, 1);
-        if (rank == 0) {
-            report("bandwidth", len, one, "MB/s");
-            report("bidirectional", len, two, "MB/s");
+        for (int both = 0; both < 2; both++) {
+            double rate;
+
+            glance(rank, BEFORE);
+            rate = measure(to, from, len, rank, both);
+            glance(rank, AFTER);
+            if (rank == 0) {
+                report(both ? "bidirectional" : "bandwidth", len, rate, "MB/s");
+            }
         }
         free(to);
         free(from);

@@ -45,7 +45,9 @@ int main(int argc, char **argv)
 
         buf = aligned_alloc(4096, (size_t)(len + 4096) & ~(size_t)4095);
         memset(buf, 1, (size_t)len);
+        glance(rank, BEFORE);
         ns = measure(buf, len, rank);
+        glance(rank, AFTER);
         if (rank == 0) {
             report("latency", len, ns, "ns");
         }

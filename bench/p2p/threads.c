@@ -79,11 +79,16 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     pin(rank);
     for (int n = 1; n <= MOST && provided == MPI_THREAD_MULTIPLE; n *= 2) {
-        double latency = run(ping_pong, n, rank) / 2, rate = 1e3 / run(stream, n, rank);
+        for (int k = 0; k < 2; k++) {
+            double ns;
 
-        if (rank == 0) {
-            report("threads_latency", n, latency, "ns");
-            report("threads_rate", n, rate, "M/s");
+            glance(rank, BEFORE);
+            ns = run(k == 0 ? ping_pong : stream, n, rank);
+            glance(rank, AFTER);
+            if (rank == 0) {
+                report(k == 0 ? "threads_latency" : "threads_rate", n, k == 0 ? ns / 2 : 1e3 / ns,
+                       k == 0 ? "ns" : "M/s");
+            }
         }
     }
     MPI_Finalize();
