@@ -61,7 +61,7 @@ static inline void pin(int rank)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* The page of the file that BENCH_LINE names, shared by the ranks of one run; NULL: there is none. */
+/* The page of the file that BENCH_LINE names, shared by the ranks of a run; NULL: there is none. */
 static inline atomic_long *line_page(void)
 {
     static atomic_long *page;
