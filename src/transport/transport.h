@@ -173,14 +173,21 @@ struct fm_transport {
                              their size (false: the sender is held back) */
 };
 
+/* Is long data faster by many messages than the peer fetches it by rma(), while both processes are
+   awake? */
+enum fm_push {
+    FM_PUSH_NEVER,
+    FM_PUSH_SELDOM, /* not now: only now and then, for the transport to see when that changes */
+    FM_PUSH_ALWAYS,
+};
+
 /* What every endpoint begins with. */
 struct fm_ep {
     struct fm_transport *tp;
     const struct fm_transport_ops *ops; /* == tp->ops, saves a load on the hot path */
     int peer;                           /* process index */
-    bool pushes; /* long data goes faster to it by many messages than it fetches them by rma(), as
-                    long as both processes are awake */
-    bool no_rma; /* set by connect(): this peer's memory cannot be reached although tp->has_rma;
+    uint8_t pushes; /* enum fm_push: how long data had better go to it; may change at any time */
+    bool no_rma;    /* set by connect(): this peer's memory cannot be reached although tp->has_rma;
                     rma() answers -FM_E_UNSUPPORTED and the engine sends fragments */
 };
 

@@ -12,7 +12,7 @@ from harness import Test
 
 SHM, OFI, NET = {'FATHOM_TRANSPORT': 'shm'}, {'FATHOM_TRANSPORT': 'ofi'}, {'FATHOM_OFI_PROVIDER': 'net'}
 NO_PUSH, FRAGMENTS = {'FATHOM_P2P_PUSH_PATIENCE': '0'}, {'FATHOM_OFI_USE_RMA': '0'}
-PUSH = {'FATHOM_P2P_PUSH_PATIENCE': str(1 << 30), 'FATHOM_P2P_PUSH_MAX': str(1 << 30)}
+PUSH = {'FATHOM_P2P_PUSH_PATIENCE': str(1 << 30), 'FATHOM_P2P_PUSH_MAX': str(1 << 30), 'FATHOM_SHM_APART_NS': '0'}
 
 # Phases of strike.c and the rank that observes them.
 ALWAYS = [('sent', 0), ('arrived', 1), ('recvd', 1), ('told', 1), ('done', 0)]

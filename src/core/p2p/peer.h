@@ -52,6 +52,7 @@ struct fm_peer_queues {
     uint32_t rts_more;   /* RTS beyond the window that it allowed since start, mod 2^32 */
     uint32_t more;       /* ... that we allowed to it */
     char *why;           /* reason of the failure, owned */
+    uint32_t n_unpushed; /* messages that could have been pushed, while that is no use */
     uint64_t gone_ns;    /* when the process manager first said that it has ended; 0: it lives */
 };
 

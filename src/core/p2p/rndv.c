@@ -24,6 +24,9 @@
  */
 #include "core/p2p/engine.h"
 
+/* Where pushing is no use now, one message in so many is pushed all the same. */
+#define SELDOM 64
+
 static size_t smaller(uint64_t a, uint64_t b)
 {
     return (size_t)(a < b ? a : b);
@@ -82,6 +85,19 @@ static bool may_be_fetched(const struct fm_channel *ch, const struct fm_send_req
     return true;
 }
 
+/* Shall the receiver ask that it be pushed? */
+static bool is_to_push(const struct fm_peer *peer)
+{
+    switch (peer->ep->pushes) {
+    case FM_PUSH_ALWAYS:
+        return true;
+    case FM_PUSH_SELDOM:
+        return ++peer->q->n_unpushed % SELDOM == 0;
+    default:
+        return false;
+    }
+}
+
 /* A key for the receiver to fetch the data with. Without one it will ask for fragments. Returns the
    bytes of o->runs that go with it. */
 static size_t offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire_rts *h,
@@ -104,7 +120,7 @@ static size_t offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire
     } else {
         h->key.addr = (uintptr_t)addr;
     }
-    h->base.head.flags |= FM_WIRE_HAS_KEY | (s->peer->ep->pushes ? FM_WIRE_PUSH : 0);
+    h->base.head.flags |= FM_WIRE_HAS_KEY | (is_to_push(s->peer) ? FM_WIRE_PUSH : 0);
     return (size_t)o->n_runs * sizeof(o->runs[0]);
 }
 

@@ -42,7 +42,8 @@
 /* Words of the room; rows in shm_open.c. */
 struct fm_shm_words {
     uint64_t ring_bytes, boxes, box_bytes, box_after; /* cvars */
-    uint64_t max_message, cma, cma_chunk, cma_help, wake, lane_bytes, lane_min, far_ns, piece_len;
+    uint64_t max_message, cma, cma_chunk, cma_help, wake, lane_bytes, lane_min;
+    uint64_t apart_ns, far_ns, piece_len;
     struct fm_tally box_sent;    /* messages handed to peers through a fast box */
     struct fm_tally ring_sent;   /* ... through the ring */
     struct fm_tally received;    /* messages delivered */

@@ -13,8 +13,9 @@
 #define FROM_LINE  FM_CACHE_LINE
 #define FROM_PLACE 24
 
-/* Looks in a row that must take long before the peer is held to be far. */
-#define SLOW_LOOKS 3
+/* Looks in a row that must take long before the peer is held to be far, or just not near. */
+#define SLOW_LOOKS  3
+#define APART_LOOKS 8
 
 /* Part of the lane after which the reader tells what it has left, and the writer looks: 1/16. */
 #define TELL_SHIFT 4
@@ -71,6 +72,12 @@ static void look(struct fm_shm_ep *ep)
     lane->done = done;
     lane->n_slow = ns > w->far_ns ? lane->n_slow + 1 : 0;
     lane->is_far = w->far_ns && lane->n_slow >= SLOW_LOOKS;
+    lane->n_apart = ns > w->apart_ns ? lane->n_apart + 1 : 0;
+    if (ep->ep.pushes) {
+        bool is_apart = w->apart_ns && lane->n_apart >= APART_LOOKS;
+
+        ep->ep.pushes = is_apart && !lane->is_far ? FM_PUSH_SELDOM : FM_PUSH_ALWAYS;
+    }
     FM_STAT(w->line_ns = ns);
 }
 

@@ -17,10 +17,12 @@
  * they move at 20 to 28 GB/s, in a box of 128 KiB, whose lines stay with the reader, at 8. Short
  * messages are faster in a small place.
  *
- * Processors that share no cache (`is_far`) take a modified line from one another many times slower
- * than from memory. For them the writer stores past the caches. It learns that from the time of its
- * look at a word that the reader has just written, and looks anew all the time: a hypervisor or
- * scheduler moves processes.
+ * That is so where a line goes quickly from one processor to the other. Where it takes longer, one
+ * copy of what may be copied by one is quicker (fm_ep.pushes is FM_PUSH_SELDOM then), and the lane
+ * is for what travels with its header. Processors that share no cache (`is_far`) take a modified
+ * line from one another many times slower than from memory. For them the writer stores past the
+ * caches. It learns all that from the time of its look at a word that the reader has just written,
+ * and looks anew all the time: a hypervisor or scheduler moves processes.
  *
  * Atomics, and with what each pairs:
  *   W, R   of the box's cell (shm_box.h): the note and all that it speaks of are there.
@@ -51,7 +53,8 @@ struct fm_shm_lane {
     uint32_t at;        /* number of the next line */
     uint32_t done;      /* writer: as last seen; reader: as last told */
     uint32_t looked_at; /* writer: `at` of the last look */
-    uint32_t n_slow;    /* writer: looks in a row that took long */
+    uint32_t n_apart;   /* writer: looks in a row that took longer than shm_apart_ns */
+    uint32_t n_slow;    /* ... than shm_far_ns */
     bool is_far;        /* writer: the processors seem to share no cache */
     bool is_tried;      /* writer: asked for its memory */
     bool has_room;      /* writer: between reserve and commit */

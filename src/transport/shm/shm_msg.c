@@ -199,7 +199,7 @@ FM_COLD static int claim_box(struct fm_shm_ep *ep)
         if (box >= g->n_boxes || !fm_shm_open_box(ep, box)) {
             FM_STAT(t->words->n_boxes_refused++);
             ep->is_box_tried = true;
-            ep->ep.pushes = false;
+            ep->ep.pushes = FM_PUSH_NEVER;
             return 0;
         }
         ep->claimed = (int32_t)box;
@@ -257,7 +257,7 @@ FM_COLD static void try_lane(struct fm_shm_ep *ep)
 {
     if (!fm_shm_lane_open(ep)) {
         ep->cells_len = ep->ep.tp->max_send;
-        ep->ep.pushes = false;
+        ep->ep.pushes = FM_PUSH_NEVER;
     }
 }
 

@@ -60,7 +60,11 @@ static const struct fathom_cvar cvars[] = {
     CVAR("shm_lane_min", lane_min, 1024, FM_SHM_INLINE, 1 << 20, "bytes", FATHOM_SCOPE_LOCAL,
          "Length with header beyond which a message takes the lane instead of the box; raise it "
          "to compare."),
-    CVAR("shm_far_ns", far_ns, 150, 0, 1000000, "ns", FATHOM_SCOPE_LOCAL,
+    CVAR("shm_apart_ns", apart_ns, 95, 0, 1000000, "ns", FATHOM_SCOPE_LOCAL,
+         "Time of a look at a word that a peer has just written, beyond which it is quicker that a "
+         "long message is copied once than that one process writes while the other reads; 0: it "
+         "never is."),
+    CVAR("shm_far_ns", far_ns, 250, 0, 1000000, "ns", FATHOM_SCOPE_LOCAL,
          "Time of a look at a word that a peer has just written, beyond which long messages to it "
          "are stored past the caches, which pays where processors share none; 0 never does that."),
     CVAR("shm_max_message", max_message, (16 << 10) + FM_CACHE_LINE, 4 << 10, 1 << 20, "bytes",
@@ -472,7 +476,7 @@ static int shm_connect(struct fm_transport *tp, int peer, const void *addr, size
     ep->claimed = -1;
     ep->box_after = (uint32_t)t->words->box_after;
     ep->cells_len = smaller(t->words->lane_min, tp->max_send);
-    ep->ep.pushes = ep->geometry.lane_len && ep->geometry.n_boxes;
+    ep->ep.pushes = ep->geometry.lane_len && ep->geometry.n_boxes ? FM_PUSH_ALWAYS : FM_PUSH_NEVER;
     ep->must_fence = ep->geometry.fences;
     ep->ep.no_rma = !fm_shm_copy_probe(ep);
     ep->can_help = !ep->ep.no_rma;

@@ -20,7 +20,7 @@ static void start(void)
         s = net_isend(k, data, 8, 1 - k, 0, FM_SEND_STANDARD);
         net_end(r, NULL);
         net_end(s, NULL);
-        net.ch[k]->peers[1 - k].ep->pushes = true;
+        net.ch[k]->peers[1 - k].ep->pushes = FM_PUSH_ALWAYS;
     }
     net_fill(data, LEN, 5);
     memset(got, 0, LEN);
@@ -71,6 +71,24 @@ START_TEST(who_is_awake_pushes)
     same(0, "p2p_fin_recvd", 1);
     same(0, "p2p_data_sent", N_PIECES);
     same(1, "p2p_data_recvd", N_PIECES);
+    net_stop();
+}
+END_TEST
+
+/* Where it is no use now, one in 64 is pushed all the same, for the transport to see; or none. */
+START_TEST(who_had_better_not_pushes_seldom)
+{
+    struct fm_request *s, *r;
+
+    start();
+    net.ch[0]->peers[1].ep->pushes = _i ? FM_PUSH_SELDOM : FM_PUSH_NEVER;
+    net.ch[1]->words->push_us = 60000000;
+    for (uint64_t k = 1; k <= 128; k++) {
+        send_one(&s, &r);
+        check(s, r);
+        same(1, "p2p_pushes", _i ? k / 64 : 0);
+        same(1, "p2p_fetches", k - (_i ? k / 64 : 0));
+    }
     net_stop();
 }
 END_TEST
@@ -227,6 +245,7 @@ int main(void)
     TCase *tc = tcase_create("push");
 
     tcase_add_test(tc, who_is_awake_pushes);
+    tcase_add_loop_test(tc, who_had_better_not_pushes_seldom, 0, 2);
     tcase_add_test(tc, who_pushes_waits_for_fin);
     tcase_add_loop_test(tc, who_sleeps_is_not_waited_for, 0, 2);
     tcase_add_test(tc, the_rest_is_fetched);

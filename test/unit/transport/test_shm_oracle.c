@@ -126,7 +126,9 @@ START_TEST(random_traffic_is_counted)
     for (int k = 0; k < N; k++) {
         side[k].words.box_after = AFTER;
         side[k].words.lane_min = LANE_MIN;
-        side[k].words.far_ns = _i && k == 0 ? 1 : 0; /* no look is so quick */
+        /* No look is so quick. */
+        side[k].words.far_ns = _i && k == 0 ? 1 : 0;
+        side[k].words.apart_ns = _i && k <= 1 ? 1 : 0;
     }
     connect_all();
     for (int i = 0; i < 30000; i++) {
@@ -167,6 +169,10 @@ START_TEST(random_traffic_is_counted)
         ORACLE_ROW(&fm_shm_vars, &side[k].words, "shm_line_time", 0, >, 0);
         ORACLE_ROW(&fm_shm_vars, &side[k].words, "shm_line_time", 0, <, fm_now_ns() - began);
         same(k, "shm_past_caches", k == 0 ? n_past : 0);
+        for (int to = 0; to < N; to++) { /* far is another matter than just not near */
+            ck_assert_int_eq(side[k].ep[to]->pushes,
+                             _i && k == 1 ? FM_PUSH_SELDOM : FM_PUSH_ALWAYS);
+        }
         same(k, "shm_boxes_claimed", N);
         same(k, "shm_boxes_refused", 0);
         same(k, "shm_boxes_polled", N);
