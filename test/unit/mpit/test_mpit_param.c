@@ -8,8 +8,7 @@
 
 #include "unit/mpit/mpit_test.h"
 
-static char dir[] = "mpit_param_XXXXXX";
-static int is_made;
+static char dir[] = "/tmp/mpit_param_XXXXXX";
 static char seen[4096]; /* what the child wrote */
 
 static void write_file(const char *name, const char *text)
@@ -104,17 +103,22 @@ static void clear(void)
     setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
 }
 
-static void setup(void)
+/* Before the children are forked, and after all of them. */
+static void make_dir(void)
 {
     char path[256];
 
-    if (!is_made) {
-        is_made = 1;
-        ck_assert_ptr_nonnull(mkdtemp(dir));
-        snprintf(path, sizeof(path), "%s/fake", dir);
-        ck_assert_int_eq(mkdir(path, 0700), 0);
-    }
-    clear();
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/fake", dir);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+static void remove_dir(void)
+{
+    char command[256];
+
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    ck_assert_int_eq(system(command), 0);
 }
 
 START_TEST(sources_in_their_order)
@@ -216,19 +220,13 @@ int main(void)
 {
     Suite *suite = suite_create("mpit_param");
     TCase *tc = tcase_create("mpit_param");
-    char command[64];
-    int rc;
 
-    tcase_add_checked_fixture(tc, setup, NULL);
+    tcase_add_unchecked_fixture(tc, make_dir, remove_dir);
+    tcase_add_checked_fixture(tc, clear, NULL);
     tcase_add_test(tc, sources_in_their_order);
     tcase_add_test(tc, malformed_values_are_passed_over);
     tcase_add_test(tc, items_by_name_or_number);
     tcase_add_test(tc, misspelt_names_are_reported);
     suite_add_tcase(suite, tc);
-    rc = suite_run(suite);
-    if (is_made) {
-        snprintf(command, sizeof(command), "rm -rf ./%s", dir);
-        rc |= system(command) != 0;
-    }
-    return rc;
+    return suite_run(suite);
 }
