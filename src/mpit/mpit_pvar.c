@@ -119,6 +119,12 @@ static void change_give_up(struct fm_pvar_handle *h, const struct change *c)
     atomic_fetch_and_explicit(&h->ctl, ~CTL_CLAIM(c->copy), memory_order_release);
 }
 
+/* A word as it is now, while the engine may be adding to it. */
+static inline uint64_t look_at(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
 /* Of n words. */
 static uint64_t added(const void *first, int n, size_t step)
 {
@@ -126,7 +132,7 @@ static uint64_t added(const void *first, int n, size_t step)
     uint64_t sum = 0;
 
     for (; n > 0; n--, word += step) {
-        sum += __atomic_load_n(word, __ATOMIC_RELAXED);
+        sum += look_at(word);
     }
     return sum;
 }
@@ -172,11 +178,11 @@ static inline uint64_t flat_sum(const uint32_t *flat, const uint64_t *words)
     uint64_t sum = 0, other = 0;
 
     for (; at + 1 < end; at += 2) {
-        sum += __atomic_load_n(&words[at[0]], __ATOMIC_RELAXED);
-        other += __atomic_load_n(&words[at[1]], __ATOMIC_RELAXED);
+        sum += look_at(&words[at[0]]);
+        other += look_at(&words[at[1]]);
     }
     if (at < end) {
-        sum += __atomic_load_n(&words[*at], __ATOMIC_RELAXED);
+        sum += look_at(&words[*at]);
     }
     return sum + other;
 }
@@ -187,7 +193,7 @@ static uint64_t word_of(const struct fm_pvar_handle *h, const uint64_t *words, i
     if (__builtin_expect(h->var->is_derived, 0)) {
         return h->var->flat ? flat_sum(h->var->flat, words) : derived(h, words, i);
     }
-    return __atomic_load_n(&words[(size_t)i * h->var->step], __ATOMIC_RELAXED);
+    return look_at(&words[(size_t)i * h->var->step]);
 }
 
 /* a - b in the handle's type. */
@@ -658,8 +664,7 @@ int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
     ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
     v = atomic_load_explicit(&h->one[ctl & CTL_LIVE], memory_order_relaxed);
     if (is_running(ctl)) {
-        v = (h->flat ? flat_sum(h->flat, words) : __atomic_load_n(words, __ATOMIC_RELAXED)) -
-            (v & h->since);
+        v = (h->flat ? flat_sum(h->flat, words) : look_at(words)) - (v & h->since);
     }
     atomic_thread_fence(memory_order_acquire);
     if (__builtin_expect(has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed)),
