@@ -126,16 +126,21 @@ static struct queue *find_other(const struct fm_match *m, struct table *t, uint3
     return q;
 }
 
+/* The queue that was used last, if it is that of this key; NULL: another is, or none. */
+static inline struct queue *last_of(const struct table *t, uint32_t context, uint64_t pair)
+{
+    struct queue *q = t->last;
+
+    return q && FM_LIKELY(is_of(q, context, pair)) ? q : NULL;
+}
+
 /* A step, which the caller counts. */
 static inline struct queue *find(const struct fm_match *m, struct table *t, uint32_t context,
                                  uint64_t pair)
 {
-    struct queue *q = t->last;
+    struct queue *q = last_of(t, context, pair);
 
-    if (q && FM_LIKELY(is_of(q, context, pair))) {
-        return q;
-    }
-    return find_other(m, t, context, pair);
+    return FM_LIKELY(q != NULL) ? q : find_other(m, t, context, pair);
 }
 
 #define EMIT(m, word, event, key, length)                                                          \
@@ -467,14 +472,6 @@ static __attribute__((noinline)) struct fm_posted *arrival_queued(struct fm_matc
     return NULL;
 }
 
-/* The queue that was used last, if it is that of this key; NULL: another is, or none. */
-static inline struct queue *last_of(const struct table *t, const struct fm_match_key *key)
-{
-    struct queue *q = t->last;
-
-    return q && is_of(q, key->context, pair_of(key->source, key->tag)) ? q : NULL;
-}
-
 /* The two usual cases are here: what is kept aside, and the next of many alike. */
 struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key *key)
 {
@@ -485,7 +482,8 @@ struct fm_posted *fm_match_arrival(struct fm_match *m, const struct fm_match_key
         m->single = NULL;
         return hit(m, key, p);
     }
-    q = !p && !m->n_wilds ? last_of(&m->posted, key) : NULL;
+    q = !p && !m->n_wilds ? last_of(&m->posted, key->context, pair_of(key->source, key->tag))
+                          : NULL;
     if (FM_LIKELY(q && !fm_list_is_empty(&q->entries))) {
         p = first_posted(q);
         unlink_posted(p);
@@ -744,7 +742,9 @@ int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_une
         m->single = p;
         p->queue = m;
     } else {
-        q = is_exact(&p->key) ? last_of(&m->posted, &p->key) : NULL;
+        q = is_exact(&p->key)
+                ? last_of(&m->posted, p->key.context, pair_of(p->key.source, p->key.tag))
+                : NULL;
         if (FM_UNLIKELY(!q)) {
             return take_or_queue(m, p, out_u);
         }

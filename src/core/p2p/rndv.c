@@ -85,8 +85,8 @@ static bool may_be_fetched(const struct fm_channel *ch, const struct fm_send_req
     return true;
 }
 
-/* Shall the receiver ask that it be pushed? */
-static bool is_to_push(const struct fm_peer *peer)
+/* May the receiver ask that it be pushed (fetch.c)? */
+static bool may_be_pushed(const struct fm_peer *peer)
 {
     switch (peer->ep->pushes) {
     case FM_PUSH_ALWAYS:
@@ -120,7 +120,7 @@ static size_t offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire
     } else {
         h->key.addr = (uintptr_t)addr;
     }
-    h->base.head.flags |= FM_WIRE_HAS_KEY | (is_to_push(s->peer) ? FM_WIRE_PUSH : 0);
+    h->base.head.flags |= FM_WIRE_HAS_KEY | (may_be_pushed(s->peer) ? FM_WIRE_PUSH : 0);
     return (size_t)o->n_runs * sizeof(o->runs[0]);
 }
 
