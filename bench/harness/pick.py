@@ -6,19 +6,24 @@ virtual machine that changes by a factor of three within seconds, and with it ev
 best of one library may come from a moment that no other had. Where no state was met by all, the best of each is taken,
 and the table shows how long the line took for each.
 """
-import show
+from cases import MORE_IS_BETTER
 
 ALIKE = 1.5  # two lines are, when the longer takes less than so many times the shorter
+
+
+def near(a, b):
+    """Are two lines alike?"""
+    return max(a, b) < ALIKE * min(a, b)
+
+
+def better(unit, values):
+    return max(values) if unit in MORE_IS_BETTER else min(values)
 
 
 def steady(line):
     """The state in which a value was taken, in ns; None: it changed meanwhile, or nobody has looked."""
     known = [ns for ns in line or () if ns]
-    return sum(known) / len(known) if len(known) == 2 and max(known) < ALIKE * min(known) else None
-
-
-def near(a, b):
-    return max(a, b) < ALIKE * min(a, b)
+    return sum(known) / len(known) if len(known) == 2 and near(*known) else None
 
 
 def alike(row):
@@ -43,7 +48,7 @@ def table(rounds):
         among = (alike(row) if has_own and len(row) > 1 else None) or row
         out = {}
         for column, values in among.items():
-            value = show.better(unit, [v for v, _, _ in values])
+            value = better(unit, [v for v, _, _ in values])
             out[column] = value
             out["line", column] = next(line for v, line, _ in values if v == value)
         picked[key] = (out, unit)

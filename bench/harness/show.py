@@ -3,12 +3,9 @@
 import math
 
 from cases import GOALS, MORE_IS_BETTER, PROVIDER_GOALS
+from pick import better, near
 
 COLOURS = {"fathom": "#0b6e99", "mpich": "#c2571a", "openmpi": "#5a8f29", "limit": "#888888"}
-
-
-def better(unit, values):
-    return max(values) if unit in MORE_IS_BETTER else min(values)
 
 
 def number(v):
@@ -56,7 +53,7 @@ def state(row, names):
         known = sorted(ns for ns in line or () if ns is not None)
         if not known:
             return "-"
-        return "%d" % known[0] if known[-1] < 1.5 * known[0] else "%d>%d" % tuple(line)
+        return "%d" % known[0] if near(known[0], known[-1]) else "%d>%d" % tuple(line)
     return " ".join(one(row.get(("line", n))) for n in names)
 
 
