@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +90,23 @@ START_TEST(others_are_not_taken_for_it)
 }
 END_TEST
 
+/* So that no store finds the memory gone; and no more than that. */
+START_TEST(what_is_asked_for_is_reserved)
+{
+    off_t page = sysconf(_SC_PAGESIZE);
+    struct stat st;
+    int fd = fm_segment_file("test", (size_t)page * 16, (size_t)page * 4);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    ck_assert_int_eq(st.st_size, page * 16);
+    ck_assert_int_eq(st.st_blocks * 512, page * 4);
+    ck_assert_int_ne(ftruncate(fd, page), 0);
+    ck_assert_int_ne(ftruncate(fd, page * 32), 0);
+    close(fd);
+}
+END_TEST
+
 START_TEST(too_much_is_an_error)
 {
     struct rlimit was, small;
@@ -116,6 +134,7 @@ int main(void)
 
     tcase_add_test(tc, two_processes_share_it);
     tcase_add_test(tc, others_are_not_taken_for_it);
+    tcase_add_test(tc, what_is_asked_for_is_reserved);
     tcase_add_test(tc, too_much_is_an_error);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
