@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "launch/strings.h"
+#include "launch/option_strings.h"
 #include "launch/verdict.h"
 #include "util/pagepost.h"
 #include "util/segment.h"

@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch/option_strings.h"
 #include "launch/output.h"
 #include "launch/report.h"
-#include "launch/spawn.h"
-#include "launch/strings.h"
+#include "launch/spawn_rank.h"
 #include "launch/sweep.h"
 #include "launch/verdict.h"
 #include "util/sync.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/strings.h"
+#include "launch/option_strings.h"
 #include "util/keytable.h"
 
 enum option_id {

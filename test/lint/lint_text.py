@@ -27,6 +27,7 @@ NOUNS = {
     'coll': ['allgather', 'allreduce', 'alltoall', 'barrier', 'bcast', 'gather', 'reduce', 'scatter',
              'side'],
     'coll_algo': ['accu', 'pof2'],
+    'coll_sched': ['step', 'buf'],
     'compiler': ['assert', 'container'],
     'engine': ['msg', 'wire', 'deliver'],
     'errhandler': ['error', 'raise'],
@@ -41,7 +42,6 @@ NOUNS = {
     'progress': ['wait', 'test'],
     'recv': ['irecv', 'probe', 'iprobe', 'sendrecv'],
     'request': ['status'],
-    'sched': ['step', 'buf'],
     'send': ['isend'],
     'sendrecv': ['isendrecv'],
     'status': ['fail', 'why'],
@@ -49,6 +49,13 @@ NOUNS = {
     'transport': ['ep', 'shm', 'ofi'],
     'unexpected': ['unexp'],
 }
+# Headers of C and POSIX.
+LIBC = {word + '.h' for word in '''
+    aio assert complex cpio ctype dirent dlfcn errno error fcntl features fenv float fmtmsg fnmatch ftw
+    getopt glob grp iconv inttypes iso646 langinfo libgen limits link locale malloc math monetary mqueue
+    ndbm netdb nl_types poll pthread pwd regex sched search semaphore setjmp signal spawn stdalign stdarg
+    stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings stropts syslog tar termios
+    tgmath threads time trace uchar ulimit unistd utime utmpx wchar wctype wordexp'''.split()}
 # A tool is a user: what it calls are calls of a user.
 API = ('src/core/api/', 'src/mpit/mpit_api_', 'src/tools/')
 # The environment is read where variables are loaded, by launchers and tools, and by the back ends
@@ -125,9 +132,12 @@ def functions(tree):
 
 
 def base_names(tree):
-    """Of all that can be linked into one program: debuggers and profilers show base names."""
+    """Of all that can be linked into one program: debuggers and profilers show base names. A build
+    folder on the path of includes must not hide a header of libc."""
     seen = {}
     for f in tree.c_files('src/', 'include/', 'test/unit/', 'test/support/'):
+        if f.name in LIBC:
+            yield f, 1, f'libc has <{f.name}>'
         if f.name in seen:
             yield f, 1, f'{seen[f.name]} has the same base name'
         seen.setdefault(f.name, f.path)

@@ -45,6 +45,7 @@ BAD = [
     ('functions', 'src/util/a.c', TOP + 'int f(void)\n{\n' + '    g();\n' * 61 + '}\n'),
     ('functions', 'src/util/a.c', TOP + 'int f(void)\n{\n#ifdef __linux__\n    g();\n#endif\n}\n'),
     ('base_names', 'src/util/match.h', TOP),
+    ('base_names', 'src/util/strings.h', TOP),
     ('includes', 'src/util/a.c', TOP + '#include "core/p2p/match.h"\n'),
     ('includes', 'src/util/a.c', TOP + '#include "list.h"\n'),
     ('includes', 'src/util/a.c', TOP + '#include <mpi.h>\n'),

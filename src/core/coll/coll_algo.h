@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "core/coll/sched.h"
+#include "core/coll/coll_sched.h"
 
 typedef void (*fm_algo_fn)(struct fm_sched *s, const struct fm_coll *c);
 

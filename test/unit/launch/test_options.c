@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launch/strings.h"
+#include "launch/option_strings.h"
 #include "support/suite.h"
 
 static struct fm_options o;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of strings and what a command line needs of text. */
-#include "launch/strings.h"
+#include "launch/option_strings.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/coll/sched.h"
+#include "core/coll/coll_sched.h"
 #include "core/dtype/pack.h"
 #include "core/p2p/progress.h"
 #include "core/p2p/recv.h"
@@ -116,7 +116,7 @@ static int start_message(struct run *run, struct fm_step *step)
     int rc;
 
     if (run->error != MPI_SUCCESS) {
-        m.count = 0; /* see sched.h */
+        m.count = 0; /* see coll_sched.h */
     }
     rc = step->kind == FM_STEP_RECV ? fm_irecv(&m, &r) : fm_isend(&m, FM_SEND_STANDARD, &r);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Live schedules: memory, steps, and messages at the fences. */
-#include "core/coll/sched.h"
+#include "core/coll/coll_sched.h"
 
 #include <stdio.h>
 #include <stdlib.h>

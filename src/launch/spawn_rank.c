@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Starting one process. */
-#include "launch/spawn.h"
+#include "launch/spawn_rank.h"
 
 #include <errno.h>
 #include <fcntl.h>
