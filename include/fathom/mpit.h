@@ -363,6 +363,9 @@ struct fathom_host {
     int (*thread_level)(void);      /* MPI_THREAD_* that the host runs at, or -1 before init */
     bool (*is_quiet)(void);         /* true: another process of the job says the warnings */
     void (*warn)(const char *text); /* takes each warning (no newline); NULL: stderr */
+    /* Environment variables that begin as those of the registry do and are read by the host, or by
+       what comes with it; NULL behind the last, or NULL: none. */
+    const char *const *environment;
 };
 
 /* Name the host, before any other call: a library from a constructor, a program from main(). The
@@ -454,9 +457,8 @@ static inline void fathom_mpit_poll(void)
 uint64_t fathom_mpit_clock(void); /* nanoseconds, CLOCK_MONOTONIC: what time stamps use */
 
 /* Warn once about each FATHOM_* environment variable and file entry that nothing declares, with the
-   nearest name. Call when all tables are in. `also`: names that the host reads itself, NULL at the
-   end; the caller's, read during the call (NULL: none). */
-void fathom_mpit_warn_unknown(const char *const *also);
+   nearest name. Call when all tables are in: behind fathom_mpit_start() or MPI_T_init_thread(). */
+void fathom_mpit_warn_unknown(void);
 
 /* The sentence of an MPI_T error code (15.3.10), static; NULL if `code` is none. At any time. */
 const char *fathom_mpit_error_string(int code);

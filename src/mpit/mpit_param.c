@@ -362,8 +362,9 @@ void fm_param_load(struct fm_cvar *var)
 
 /* ---- names that nobody took ---- */
 
-static void warn_one(const struct setting *s, const char *const *also)
+static void warn_one(const struct setting *s)
 {
+    const char *const *also = fm_mpit.host ? fm_mpit.host->environment : NULL;
     char prefix[FM_NAME_LEN], env[FM_NAME_LEN];
     const char *best = NULL;
     bool is_env = s->source == FATHOM_FROM_ENVIRONMENT;
@@ -397,7 +398,7 @@ static void warn_one(const struct setting *s, const char *const *also)
                  best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
 }
 
-void fathom_mpit_warn_unknown(const char *const *also)
+void fathom_mpit_warn_unknown(void)
 {
     static const char *const own[] = {"PARAM_FILE", "SYSTEM_PARAM_FILE", "MPIEXEC_SET"};
     size_t k;
@@ -412,7 +413,7 @@ void fathom_mpit_warn_unknown(const char *const *also)
             is_own |= strcmp(settings.list[i].name, own[k]) == 0;
         }
         if (!settings.list[i].is_taken && !is_own) {
-            warn_one(&settings.list[i], also);
+            warn_one(&settings.list[i]);
         }
     }
     settings.is_reported = true;

@@ -6,6 +6,7 @@
  * shared page: our own, or those of a running job.
  */
 #include <errno.h>
+#include <fathom/mpit.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -429,6 +430,9 @@ int fm_cmd_list(int argc, char **argv)
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
         fprintf(stderr, "fathom: MPI_T does not start\n");
         return 1;
+    }
+    if (!l.is_foreign) {
+        fathom_mpit_warn_unknown();
     }
     l.json = json_object_new_object();
     if (fm_view_job(job, &l.views) == 0 && has_values(&l)) {

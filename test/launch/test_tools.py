@@ -213,6 +213,25 @@ class Alone(Test):
         (v,) = [c for c in json.loads(job.out)['cvars'] if c['name'] == 'p2p_eager_limit']
         self.assertEqual((v['value'], v['source']), (99, 'environment'))
 
+    def test_list_tells_of_unknown_names(self):
+        """Whatever names them; values that make no sense have been told before."""
+        with tempfile.TemporaryDirectory() as d:
+            os.mkdir(d + '/fathom')
+            for name in ('system.conf', 'fathom/fathom.conf', 'named.conf'):
+                with open(f'{d}/{name}', 'w') as f:
+                    f.write('# a comment\np2p_eager_limitt = 5\nnothing_is_called_so = 1\n')
+            job = self.start(harness.FATHOM, 'list', 'p2p_eager_limit', env={
+                'FATHOM_SYSTEM_PARAM_FILE': d + '/system.conf', 'XDG_CONFIG_HOME': d,
+                'FATHOM_PARAM_FILE': d + '/named.conf', 'FATHOM_P2P_EAGER_LIMITT': '6'})
+            self.ends(job, 0)
+            self.assertIn('p2p_eager_limit = 16,384 bytes  (default;', job.out)
+            for name in ('system.conf', 'fathom/fathom.conf', 'named.conf'):
+                self.assertIn(f'{d}/{name}:2: nothing is called p2p_eager_limitt; did you mean '
+                              'p2p_eager_limit?\n', job.err)
+                self.assertIn(f'{d}/{name}:3: nothing is called nothing_is_called_so\n', job.err)
+            self.assertIn('environment: nothing is called FATHOM_P2P_EAGER_LIMITT; did you mean '
+                          'FATHOM_P2P_EAGER_LIMIT?\n', job.err)
+
     def test_list_is_complete(self):
         data = json.loads(self.fathom('list', '--json'))
         for v in data['cvars'] + data['pvars']:

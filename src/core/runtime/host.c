@@ -24,8 +24,7 @@
 /* Written by host_start() alone, which the registry calls once, under its lock. */
 static struct fm_host_words words;
 
-/* Names in the environment that are no control variables. */
-static const char *const also_known[] = {
+static const char *const environment[] = {
     "FATHOM_JOB",    "FATHOM_RANK", "FATHOM_SIZE", "FATHOM_LOCAL_RANK",    "FATHOM_LOCAL_SIZE",
     FM_PAGEPOST_ENV, "FATHOM_CC",   "FATHOM_CXX",  "FATHOM_PMIX_RANK_PID", NULL,
 };
@@ -76,11 +75,6 @@ static void host_start(void)
 const struct fm_host_words *fm_host_words(void)
 {
     return &words;
-}
-
-void fm_host_warn_unknown(void)
-{
-    fathom_mpit_warn_unknown(also_known);
 }
 
 static void host_lock(void)
@@ -176,6 +170,7 @@ const struct fathom_host fm_host = {
     .is_before_init = host_is_before_init,
     .thread_level = host_thread_level,
     .is_quiet = host_is_quiet,
+    .environment = environment,
 };
 
 __attribute__((constructor)) static void name_host(void)

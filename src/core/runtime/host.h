@@ -24,6 +24,3 @@ struct fm_host_words {
 };
 
 const struct fm_host_words *fm_host_words(void);
-
-/* Warn of FATHOM_ names in the environment that nobody knows. */
-void fm_host_warn_unknown(void);

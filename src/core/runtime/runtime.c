@@ -169,7 +169,7 @@ static int open_ground(void)
         goto err_channel;
     }
     fm_root.phase = FM_PHASE_RUNNING;
-    fm_host_warn_unknown();
+    fathom_mpit_warn_unknown();
     return 0;
 
 err_channel:

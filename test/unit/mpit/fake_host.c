@@ -413,6 +413,8 @@ static void warn(const char *text)
     strcat(fake_warnings, "\n");
 }
 
+static const char *const environment[] = {"FAKE_OTHER_THING", "FAKE_JOB", NULL};
+
 static const struct fathom_host host = {
     .name = "fake",
     .start = start,
@@ -424,6 +426,7 @@ static const struct fathom_host host = {
     .info_create = info_create,
     .is_before_init = is_before_init,
     .warn = warn,
+    .environment = environment,
 };
 
 void fake_host_open(void)

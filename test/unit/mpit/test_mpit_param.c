@@ -34,11 +34,10 @@ static void set_path(const char *env, const char *name)
 /* In the child: the registry comes up and says its values. */
 static void child(FILE *out)
 {
-    static const char *const also[] = {"FAKE_OTHER_THING", "FAKE_JOB", NULL};
     double ratio;
 
     tool_begin();
-    fathom_mpit_warn_unknown(also);
+    fathom_mpit_warn_unknown();
     memcpy(&ratio, &fake->ratio, sizeof(ratio));
     fprintf(out, "limit %llu from %d\n", (unsigned long long)fake->limit,
             fathom_mpit_cvar_source(cvar_named("fake_limit"), NULL, NULL));
