@@ -97,17 +97,15 @@ static void assignment(char *text, const char *origin, enum fathom_source source
 
 static void read_file(const char *path, enum fathom_source source)
 {
-    char line[1024], origin[1100];
     FILE *f = fopen(path, "re");
+    char *line = NULL, origin[1100];
+    size_t room = 0;
     int n = 0;
 
-    if (!f) {
-        if (source == FATHOM_FROM_NAMED_FILE || errno != ENOENT) {
-            fm_mpit_warn("parameter file %s: %s", path, strerror(errno));
-        }
+    if (!f && errno == ENOENT && source != FATHOM_FROM_NAMED_FILE) {
         return;
     }
-    while (fgets(line, sizeof(line), f)) {
+    while (f && getline(&line, &room, f) >= 0) {
         n++;
         if (line[strspn(line, " \t\r\n")] == '#') {
             continue;
@@ -115,7 +113,13 @@ static void read_file(const char *path, enum fathom_source source)
         snprintf(origin, sizeof(origin), "%.1000s:%d", path, n);
         assignment(line, origin, source);
     }
-    fclose(f);
+    if (!f || ferror(f)) { /* it is a folder, say */
+        fm_mpit_warn("parameter file %s: %s", path, strerror(errno));
+    }
+    free(line);
+    if (f) {
+        fclose(f);
+    }
 }
 
 static void read_files(void)

@@ -77,6 +77,9 @@ void fm_mpit_warn(const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
+    for (char *c = text; *c; c++) { /* a file that is none of ours must not speak to a terminal */
+        *c = iscntrl((unsigned char)*c) ? '?' : *c;
+    }
     if (fm_mpit.host && fm_mpit.host->warn) {
         fm_mpit.host->warn(text);
         return;

@@ -177,6 +177,25 @@ START_TEST(malformed_values_are_passed_over)
 }
 END_TEST
 
+START_TEST(files_that_are_none)
+{
+    char text[3000];
+
+    snprintf(text, sizeof(text), "fake_ratio=1\nfake_text = %02000d\n\x1b[2J\a\nfake_limit = 5\n",
+             0);
+    write_file("named.conf", text);
+    set_path("FAKE_PARAM_FILE", "named.conf");
+    look();
+    has("named.conf:2): ignored \"0000"); /* one line, and all that is said of it */
+    has("named.conf:3: ignored \"?[2J?\": it is not \"variable = value\"\n");
+    has("limit 5 from 3\n");
+    has_not("named.conf:4");
+    setenv("FAKE_PARAM_FILE", dir, 1);
+    look();
+    has(": Is a directory\n");
+}
+END_TEST
+
 START_TEST(items_by_name_or_number)
 {
     setenv("FAKE_FAKE_MODE", "Blue", 1);
@@ -224,6 +243,7 @@ int main(void)
     tcase_add_checked_fixture(tc, clear, NULL);
     tcase_add_test(tc, sources_in_their_order);
     tcase_add_test(tc, malformed_values_are_passed_over);
+    tcase_add_test(tc, files_that_are_none);
     tcase_add_test(tc, items_by_name_or_number);
     tcase_add_test(tc, misspelt_names_are_reported);
     suite_add_tcase(suite, tc);
