@@ -16,13 +16,21 @@
 /* There is one libfabric per process; filled once, guarded by the library lock. */
 static struct fm_ofi_lib lib;
 
-/*
- * What providers take from the environment alone, where neither the user has said other things nor
- * there is InfiniBand, whose depths want to be large.
- */
-static const struct {
+/* What libfabric's providers take from the environment alone, where the user has said nothing. */
+struct setting {
     const char *name, *value;
-} settings[] = {
+};
+
+/* The libraries of PSM and PSM2, which are loaded whatever provider is wanted, would take SIGTERM,
+   SIGINT, SIGSEGV and others as their own, and call exit() in the handler, which waits for ever for
+   a lock of libfabric that the interrupted call has. */
+static const struct setting for_all[] = {
+    {"IPATH_NO_BACKTRACE", "1"},
+    {"HFI_NO_BACKTRACE", "1"},
+};
+
+/* Not where there is InfiniBand, whose depths want to be large. */
+static const struct setting for_sockets[] = {
     /* Receive buffers of ofi_rxm over tcp, for all peers together. Its own 4096 make each process
        50 MB larger and its start 60 ms longer; what finds none waits in the socket. */
     {"FI_OFI_RXM_MSG_RX_SIZE", "64"},
@@ -30,16 +38,22 @@ static const struct {
     {"FI_OFI_RXM_BUFFER_SIZE", FM_OFI_RXM_BUFFER_TEXT},
 };
 
+static void set_all(const struct setting *settings, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        setenv(settings[k].name, settings[k].value, 0);
+    }
+}
+
 /* libfabric has no other way to be told. Returns the size of ofi_rxm's buffers, if the user has not
    chosen another. */
 static size_t set_environment(void)
 {
+    set_all(for_all, FM_ARRAY_LEN(for_all));
     if (access("/sys/class/infiniband", F_OK) == 0) {
         return FM_OFI_RXM_BUFFER_OWN;
     }
-    for (size_t k = 0; k < FM_ARRAY_LEN(settings); k++) {
-        setenv(settings[k].name, settings[k].value, 0);
-    }
+    set_all(for_sockets, FM_ARRAY_LEN(for_sockets));
     return FM_OFI_RXM_BUFFER;
 }
 
