@@ -56,6 +56,14 @@ static const char *check_bind(const struct fathom_table *t, enum fathom_bind bin
     return at + len <= t->object_block_len ? NULL : "lies outside of its object's block";
 }
 
+static bool is_default_good(const struct fathom_cvar *r)
+{
+    if (r->type == FATHOM_DOUBLE) {
+        return r->def_real >= r->min_real && r->def_real <= r->max_real;
+    }
+    return r->items || r->type == FATHOM_CHAR || (r->def >= r->min && r->def <= r->max);
+}
+
 static const char *check_cvar(const struct fathom_table *t, const struct fathom_cvar *r)
 {
     size_t len = r->type == FATHOM_CHAR ? (size_t)r->count : sizeof(uint64_t);
@@ -74,7 +82,7 @@ static const char *check_cvar(const struct fathom_table *t, const struct fathom_
     if (r->items && (r->type != FATHOM_INT || !fm_enum_has(r->items, r->def))) {
         return "has an enumeration, but is no int with a default from it";
     }
-    if (!r->items && r->type < FATHOM_DOUBLE && (r->def < r->min || r->def > r->max)) {
+    if (!is_default_good(r)) {
         return "has a default out of its bounds";
     }
     if (r->bind > FATHOM_BIND_NONE) {

@@ -17,7 +17,6 @@ int fake_n_warnings, fake_n_changed, fake_refuse;
 bool fake_refuse_info;
 void *fake_changed_object;
 bool fake_is_inited;
-const struct fathom_table *const *fake_more;
 
 static const struct fathom_enum_item colours[] = {
     {FAKE_RED, "red"}, {FAKE_GREEN, "green"}, {FAKE_BLUE, "blue"}};
@@ -299,16 +298,12 @@ static pthread_mutex_t host_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static void start(void)
 {
     void *block;
-    int i;
 
     if (fathom_mpit_add(&fake_table, &block) != 0) {
         return; /* the registry does not start then */
     }
     fake = block;
     fake->state = FAKE_RED;
-    for (i = 0; fake_more && fake_more[i]; i++) {
-        fathom_mpit_add(fake_more[i], &block);
-    }
 }
 
 static void lock(void)

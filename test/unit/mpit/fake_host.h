@@ -57,8 +57,6 @@ extern bool fake_is_inited; /* what is_before_init answers the opposite of */
 
 /* Name the host; call before anything else. */
 void fake_host_open(void);
-/* More tables that the host adds when it is started, NULL-terminated. */
-extern const struct fathom_table *const *fake_more;
 
 void fake_comm_make(int n);
 void fake_comm_free(int n);

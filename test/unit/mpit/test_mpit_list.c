@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end, strings, enumerations, categories, tables that are refused, and the page. */
+/* Start and end, strings, enumerations, categories, and the page. */
 #include "unit/mpit/mpit_test.h"
 
 START_TEST(start_and_end_are_counted)
@@ -200,113 +200,6 @@ START_TEST(error_texts)
 }
 END_TEST
 
-/* Tables with a fault each; the host tries to add them at its start. */
-static const struct fathom_pvar no_desc[] = {{.name = "bad_a", .klass = FATHOM_COUNTER}};
-static const struct fathom_pvar upper[] = {{.name = "Bad_b", .desc = "x", .klass = FATHOM_COUNTER}};
-static const struct fathom_pvar outside[] = {
-    {.name = "bad_c", .desc = "x", .klass = FATHOM_COUNTER, .at = 8}};
-static const struct fathom_pvar wrong_type[] = {
-    {.name = "bad_d", .desc = "x", .klass = FATHOM_COUNTER, .type = FATHOM_DOUBLE}};
-static const struct fathom_pvar taken[] = {
-    {.name = "fake_done", .desc = "x", .klass = FATHOM_COUNTER}};
-static const struct fathom_pvar no_enum[] = {{.name = "bad_e", .desc = "x", .klass = FATHOM_STATE}};
-static const struct fathom_pvar twice[] = {{.name = "bad_f", .desc = "x", .klass = FATHOM_COUNTER},
-                                           {.name = "bad_f", .desc = "x", .klass = FATHOM_COUNTER}};
-static const struct fathom_pvar on_outside[] = {
-    {.name = "bad_j", .desc = "x", .klass = FATHOM_TIMER, .on_at = 8}};
-static const struct fathom_cvar bad_default[] = {{.name = "bad_g",
-                                                  .desc = "x",
-                                                  .type = FATHOM_INT,
-                                                  .scope = FATHOM_SCOPE_LOCAL,
-                                                  .def = 3,
-                                                  .max = 2}};
-static const struct fathom_cvar suffix[] = {
-    {.name = "fake_bound_comm", .desc = "x", .type = FATHOM_INT, .scope = FATHOM_SCOPE_LOCAL}};
-static const struct fathom_term beyond[] = {{.at = 0}, {.at = 0, .count = 2}};
-static const struct fathom_pvar far_sum[] = {
-    {.name = "bad_h", .desc = "x", .klass = FATHOM_COUNTER, .terms = beyond, .n_terms = 2}};
-static const struct fathom_term far_step[] = {{.at = 0, .count = 2, .step = 3}};
-static const struct fathom_pvar step_sum[] = {
-    {.name = "bad_k", .desc = "x", .klass = FATHOM_COUNTER, .terms = far_step, .n_terms = 1}};
-static const struct fathom_pvar array_sum[] = {{.name = "bad_l",
-                                                .desc = "x",
-                                                .klass = FATHOM_COUNTER,
-                                                .count = 2,
-                                                .terms = far_step,
-                                                .n_terms = 1}};
-static const struct fathom_term member[] = {{.at = 8, .count = FATHOM_PER_MEMBER}};
-static const struct fathom_pvar member_sum[] = {{.name = "bad_m",
-                                                 .desc = "x",
-                                                 .klass = FATHOM_COUNTER,
-                                                 .bind = FATHOM_BIND_COMM,
-                                                 .terms = member,
-                                                 .n_terms = 1}};
-static const struct fathom_pvar far_member[] = {{.name = "bad_n",
-                                                 .desc = "x",
-                                                 .klass = FATHOM_COUNTER,
-                                                 .bind = FATHOM_BIND_COMM,
-                                                 .at = 8,
-                                                 .count = FATHOM_PER_MEMBER}};
-static const struct fathom_pvar mark_sum[] = {
-    {.name = "bad_i", .desc = "x", .klass = FATHOM_HIGHWATERMARK, .terms = beyond, .n_terms = 1}};
-static const struct fathom_table bad_tables[] = {
-    {.room = "bad", .block_len = 8, .pvars = no_desc, .n_pvars = 1},
-    {.room = "bad", .block_len = 24, .pvars = step_sum, .n_pvars = 1},
-    {.room = "bad", .block_len = 64, .pvars = array_sum, .n_pvars = 1},
-    {.room = "bad",
-     .object_bind = FATHOM_BIND_COMM,
-     .member_block_len = 8,
-     .pvars = member_sum,
-     .n_pvars = 1},
-    {.room = "bad",
-     .object_bind = FATHOM_BIND_COMM,
-     .member_block_len = 8,
-     .pvars = far_member,
-     .n_pvars = 1},
-    {.room = "bad", .block_len = 8, .pvars = upper, .n_pvars = 1},
-    {.room = "bad", .block_len = 8, .pvars = outside, .n_pvars = 1},
-    {.room = "bad", .block_len = 8, .pvars = wrong_type, .n_pvars = 1},
-    {.room = "bad", .block_len = 8, .pvars = taken, .n_pvars = 1},
-    {.room = "bad", .block_len = 8, .pvars = no_enum, .n_pvars = 1},
-    {.room = "bad", .block_len = 8, .pvars = twice, .n_pvars = 2},
-    {.room = "bad", .block_len = 8, .pvars = on_outside, .n_pvars = 1},
-    {.room = "bad", .block_len = 8, .cvars = bad_default, .n_cvars = 1},
-    {.room = "bad", .block_len = 8, .cvars = suffix, .n_cvars = 1},
-    {.room = "bad", .block_len = 64 << 20, .pvars = twice, .n_pvars = 1},
-    {.room = "bad", .block_len = 8, .pvars = far_sum, .n_pvars = 1},
-    {.room = "bad", .block_len = 8, .pvars = mark_sum, .n_pvars = 1},
-};
-#define N_BAD 17
-static const struct fathom_table *more[N_BAD + 1];
-
-START_TEST(faulty_tables_are_refused)
-{
-    static const struct fathom_table late = {.room = "late"};
-    void *block = &block;
-    int i;
-
-    ck_assert_int_eq(fake_n_warnings, N_BAD);
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_a has a malformed name or no description"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_c lies outside of its block"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_d has no class, or a type"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_k lies outside of its block"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_l is an array of sums"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_m lies outside of a member's record"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_n lies outside of a member's record"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "fake_done has a name that is taken"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_g has a default out of its bounds"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_j has its handles counted where"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "fake_bound_comm has a name that is taken"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_h lies outside of its block"));
-    ck_assert_ptr_nonnull(strstr(fake_warnings, "bad_i is a sum of what cannot be added"));
-    GIVES(MPI_T_pvar_get_index("bad_f", MPI_T_PVAR_CLASS_COUNTER, &i), MPI_T_ERR_INVALID_NAME);
-    ck_assert_int_eq(fathom_mpit_add(&late, &block), -1); /* the set is fixed */
-    ck_assert_ptr_eq(block, &block);
-    ck_assert_int_eq(fathom_mpit_add(&fake_table, &block), 0); /* one that is in: its block */
-    ck_assert_ptr_eq(block, fake);
-}
-END_TEST
-
 /* What a reader from outside does. */
 static const struct fathom_page_row *row_named(const struct fathom_page *page, const char *name,
                                                uint32_t klass)
@@ -501,15 +394,9 @@ int main(void)
                             enumerations,
                             categories_are_a_tree,
                             error_texts,
-                            faulty_tables_are_refused,
                             the_page_shows_everything,
                             what_ended_is_used_again,
                             a_full_page_still_serves_tools};
-    int i;
 
-    for (i = 0; i < N_BAD; i++) {
-        more[i] = &bad_tables[i];
-    }
-    fake_more = more;
     return suite_run(suite_of("mpit_list", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }
