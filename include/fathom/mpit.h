@@ -186,7 +186,8 @@ struct fathom_cvar {
  *   gives it a value, readreset is atomic. The word itself is never touched.
  * - HIGHWATERMARK, LOWWATERMARK: the extreme of the level since start or reset; `at` must be a
  *   struct fathom_level. Reset, write and readreset as above.
- * - STATE, LEVEL, SIZE, PERCENTAGE: the word as it is; while stopped, as it was. Read-only.
+ * - STATE, LEVEL, SIZE, PERCENTAGE: the word as it is; while stopped, as it was. Read-only. What a
+ *   PERCENTAGE with `whole_at` shows is the share of one word (or sum) in another.
  * - GENERIC: as a LEVEL, or with is_writable as an AGGREGATE.
  */
 struct fathom_term;
@@ -216,9 +217,10 @@ struct fathom_pvar {
     size_t on_at; /* bound to nothing: byte offset of a word that counts the started handles of the
                      rows that name it, for what the host counts only while somebody wants it; 0:
                      it always counts */
-    /* Computed variables only (percentages): must be async-signal-safe. NULL: the words. Seen
-       through MPI_T only, not in the page. */
-    uint64_t (*compute)(const void *block, const void *object_block);
+    size_t whole_at; /* PERCENTAGE of something finite: byte offset, in the same block, of the word
+                        that says how much there is; `at` or the terms say how much is in use, both
+                        as whole numbers, and fathom_page_share() what that comes to. 0: the word is
+                        the value, a double */
 };
 #define FATHOM_PER_MEMBER (-1)
 

@@ -24,6 +24,9 @@
  * term's own `at` (as above) on, for j from 0 to `term.count` - 1; count 0 is the number of
  * members.
  *
+ * A row with `whole_at` is a percentage: what the above gives is a part of the word at byte
+ * `whole_at` (of the page, or of the object's block), and the value is fathom_page_share() of both.
+ *
  * A watermark's row points at the kept extreme since the process began. The row of a bound control
  * variable (its name ends in _comm or the like) holds 0 where the object follows the process, else
  * its own value + 1.
@@ -41,7 +44,7 @@ extern "C" {
 #endif
 
 #define FATHOM_PAGE_MAGIC    UINT64_C(0x31454741504d5446) /* "FTMPAGE1" in memory order */
-#define FATHOM_PAGE_VERSION  3
+#define FATHOM_PAGE_VERSION  4
 #define FATHOM_PAGE_LEN      (UINT64_C(4) << 20) /* default; costs what is touched */
 #define FATHOM_PAGE_NAME_LEN 64
 #define FATHOM_PAGE_UNIT_LEN 12
@@ -105,7 +108,15 @@ struct fathom_page_row {
     uint64_t at;                     /* byte offset, see above */
     uint32_t terms;                  /* pvar: entries whose sum is the value, 0: it has words */
     uint32_t reserved;
+    uint64_t whole_at; /* pvar: byte offset of what the value is a share of; 0: of nothing */
 };
+
+/* What is used of something finite, from 0 to 1; nothing of nothing is 0. The two words are not
+   read at one time, so that the part may seem to be more than the whole: that is 1. */
+static inline double fathom_page_share(uint64_t part, uint64_t whole)
+{
+    return part < whole ? (double)part / (double)whole : whole ? 1.0 : 0.0;
+}
 
 /* One live object (communicator, window, file) with words of its own. */
 struct fathom_page_object {

@@ -168,14 +168,23 @@ static const char *check_term(const struct fathom_table *t, const struct fathom_
     return check_bind(t, r->bind, term->at, ((n - 1) * step + 1) * sizeof(uint64_t));
 }
 
+/* A share of something finite, which lies in the same block. */
+static const char *check_whole(const struct fathom_table *t, const struct fathom_pvar *r)
+{
+    if (r->klass != FATHOM_PERCENTAGE || r->count > 1 || r->count < 0) {
+        return "is a share, but no single percentage";
+    }
+    return check_bind(t, r->bind, r->whole_at, sizeof(uint64_t));
+}
+
 /* A sum of words: of whole numbers, no marks, and each word in the block. */
 static const char *check_terms(const struct fathom_table *t, const struct fathom_pvar *r)
 {
     const char *why = NULL;
     int i;
 
-    if (r->n_terms < 1 || r->compute || r->items || is_watermark(r) || r->is_level ||
-        r->is_writable || r->count < 0 || r->at || pvar_type(r) == FATHOM_DOUBLE) {
+    if (r->n_terms < 1 || r->items || is_watermark(r) || r->is_level || r->is_writable ||
+        r->count < 0 || r->at || (pvar_type(r) == FATHOM_DOUBLE && !r->whole_at)) {
         return "is a sum of what cannot be added";
     }
     for (i = 0; i < r->n_terms && !why; i++) {
@@ -202,14 +211,14 @@ static const char *check_pvar(const struct fathom_table *t, const struct fathom_
     if (len == sizeof(struct fathom_level) && (is_watermark(r) || r->is_level) && n != 1) {
         return "is an array of levels";
     }
+    if (r->whole_at && check_whole(t, r)) {
+        return check_whole(t, r);
+    }
     if (r->terms) {
         return check_terms(t, r);
     }
     if (r->count == FATHOM_PER_MEMBER) {
-        return r->compute ? "is a computed array" : check_member(t, r->bind, r->at);
-    }
-    if (r->compute) {
-        return n == 1 ? NULL : "is a computed array";
+        return check_member(t, r->bind, r->at);
     }
     if (r->on_at && (r->bind > FATHOM_BIND_NONE ||
                      check_bind(t, FATHOM_BIND_NONE, r->on_at, sizeof(uint64_t)))) {
@@ -421,7 +430,7 @@ static void pvar_row_outside(const struct fm_pvar *v)
 {
     const struct fathom_pvar *r = v->row;
     uint64_t terms_at = r->terms ? terms_outside(v) : 0;
-    bool is_seen = !r->compute && (!r->terms || terms_at);
+    bool is_seen = !r->terms || terms_at;
     struct fathom_page_row *p = is_seen ? fm_page_row_new(r->name, r->unit) : NULL;
 
     if (!p) {
@@ -442,6 +451,9 @@ static void pvar_row_outside(const struct fm_pvar *v)
         p->at += offsetof(struct fathom_level, high);
     } else if (v->mode == FM_PVAR_LOW) {
         p->at += offsetof(struct fathom_level, low);
+    }
+    if (r->whole_at) {
+        p->whole_at = p->block ? r->whole_at : fm_page_offset(v->table->block + r->whole_at);
     }
     fm_page_row_publish();
 }
@@ -506,9 +518,9 @@ static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
     v->is_readonly = v->mode == FM_PVAR_AS_IS;
     v->is_atomic = !v->is_readonly;
     v->count = r->count == FATHOM_PER_MEMBER ? 0 : r->count > 1 ? r->count : 1;
-    v->is_derived = r->terms || r->compute;
+    v->is_derived = r->terms || r->whole_at;
     v->word_at = r->at;
-    v->flat = flat_of(r);
+    v->flat = r->whole_at ? NULL : flat_of(r);
     v->step = 1;
     v->category = -1;
     if (v->count == 0) {

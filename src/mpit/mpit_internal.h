@@ -90,7 +90,7 @@ struct fm_pvar {
     enum fathom_bind bind;
     enum fm_pvar_mode mode;
     bool is_readonly, is_atomic;
-    bool is_derived;            /* terms or compute: no word of its own */
+    bool is_derived;            /* a sum or a share: no word of its own */
     _Atomic(bool) is_looked_at; /* by fm_pvar_look() */
     int category, count;        /* 0: one per member */
     uint32_t step;              /* words from an element to the next */

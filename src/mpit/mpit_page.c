@@ -49,7 +49,7 @@ static void describe_process(struct fathom_page *page)
 
 static void lay_out(struct fathom_page *page, size_t len)
 {
-    /* In a page of the default length: 1092 rows and 2730 objects. */
+    /* In a page of the default length: 963 rows and 2730 objects. */
     room.max_rows = (uint32_t)(len / 32 / sizeof(struct fathom_page_row));
     room.max_objects = (uint32_t)(len / 16 / sizeof(struct fathom_page_object));
     page->len = len;

@@ -158,16 +158,21 @@ static uint64_t sum_of(const struct fm_pvar_handle *h, const void *block, int i)
     return sum;
 }
 
-/* The present value of element i of a variable without words. */
+/* The present value of element i of a sum or a share. */
 static __attribute__((noinline)) uint64_t derived(const struct fm_pvar_handle *h,
                                                   const uint64_t *words, int i)
 {
     const struct fathom_pvar *row = h->var->row;
+    uint64_t v = row->terms ? sum_of(h, words, i) : look_at(words);
+    const char *block = (const char *)words - h->var->word_at;
+    double share;
 
-    if (row->terms) {
-        return sum_of(h, words, i);
+    if (row->whole_at) {
+        share =
+            fathom_page_share(v, look_at((const uint64_t *)(const void *)(block + row->whole_at)));
+        memcpy(&v, &share, sizeof(v));
     }
-    return row->compute(h->var->table->block, h->object ? h->object->block : NULL);
+    return v;
 }
 
 /* The same of a sum of words whose places are known; two at a time, and none of them waits for

@@ -2,7 +2,8 @@
 /*
  * Software-defined events of PAPI: where its library (libsde) is in the process, or is asked for,
  * the numbers of the process are registered with it: by their addresses, which PAPI reads when its
- * user asks, or by a function where they are sums, or counted on demand. That costs nothing else.
+ * user asks, or by a function where they are sums or shares, or counted on demand. That costs
+ * nothing else.
  *
  * Registered are scalars that are bound to nothing: of a level its value, of a high watermark the
  * highest since the process began. Names are those of the variables.

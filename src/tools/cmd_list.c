@@ -136,7 +136,7 @@ static bool item_name(MPI_T_enum items, int value, char *out_text, int len)
     return false;
 }
 
-/* The value as text; "" when it has none of its own (bound, computed, an array). */
+/* The value as text; "" when it has none of its own (bound, an array). */
 static void value_text(const struct list *l, const struct variable *v, bool is_raw, char *out_text,
                        size_t len)
 {
@@ -153,8 +153,10 @@ static void value_text(const struct list *l, const struct variable *v, bool is_r
     } else if (v->row.count != 1 || !fm_view_word(view, &v->row, NULL, 0, &word)) {
         return;
     } else if (v->type == MPI_DOUBLE) {
+        bool is_share = v->klass == MPI_T_PVAR_CLASS_PERCENTAGE && !is_raw;
+
         memcpy(&real, &word, sizeof(real));
-        snprintf(out_text, len, "%g", real);
+        snprintf(out_text, len, is_share ? "%g %%" : "%g", is_share ? 100 * real : real);
     } else if (item_name(v->items, (int)word, out_text, (int)len)) {
         return;
     } else if (v->type == MPI_INT || v->type == MPI_COUNT || is_raw) {

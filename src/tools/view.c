@@ -165,11 +165,11 @@ static bool word_at(const struct fm_view *v, uint64_t begin, uint64_t k, uint64_
 }
 
 /* Where the words of a row or term begin; beyond any page when that is nowhere. */
-static uint64_t place_of(const struct fathom_page_object *o, const struct fathom_page_row *row)
+static uint64_t place_of(const struct fathom_page_object *o, uint64_t offset)
 {
     uint64_t at = o ? o->at : 0;
 
-    return at > UINT64_MAX - row->at ? UINT64_MAX : at + row->at;
+    return at > UINT64_MAX - offset ? UINT64_MAX : at + offset;
 }
 
 /* Value k of a sum. The terms are entries of rows, and their words are at hand. */
@@ -185,7 +185,7 @@ static bool sum_of(const struct fm_view *v, const struct fathom_page_row *row,
             return false;
         }
         for (uint32_t j = 0; j < (term.count ? term.count : o ? o->n_members : 0); j++) {
-            if (!word_at(v, place_of(o, &term), ((uint64_t)k + j) * term.step, &word)) {
+            if (!word_at(v, place_of(o, term.at), ((uint64_t)k + j) * term.step, &word)) {
                 return false;
             }
             sum += word;
@@ -198,10 +198,23 @@ static bool sum_of(const struct fm_view *v, const struct fathom_page_row *row,
 bool fm_view_word(const struct fm_view *v, const struct fathom_page_row *row,
                   const struct fathom_page_object *o, uint32_t k, uint64_t *out_word)
 {
-    if (row->kind == FATHOM_PAGE_PVAR && row->terms) {
-        return sum_of(v, row, o, k, out_word);
+    bool is_pvar = row->kind == FATHOM_PAGE_PVAR;
+    uint64_t word, whole;
+    double share;
+
+    if (is_pvar && row->terms ? !sum_of(v, row, o, k, &word)
+                              : !word_at(v, place_of(o, row->at), (uint64_t)k * row->step, &word)) {
+        return false;
     }
-    return word_at(v, place_of(o, row), (uint64_t)k * row->step, out_word);
+    if (is_pvar && row->whole_at) {
+        if (!word_at(v, place_of(o, row->whole_at), 0, &whole)) {
+            return false;
+        }
+        share = fathom_page_share(word, whole);
+        memcpy(&word, &share, sizeof(word));
+    }
+    *out_word = word;
+    return true;
 }
 
 bool fm_view_text(const struct fm_view *v, const struct fathom_page_row *row, char *out_text,

@@ -98,16 +98,6 @@ static const struct fathom_cvar cvars[] = {
      .changed = changed},
 };
 
-static uint64_t half_done(const void *block, const void *object_block)
-{
-    double share = (double)((const struct fake_words *)block)->n_done / 200;
-    uint64_t word;
-
-    (void)object_block;
-    memcpy(&word, &share, sizeof(word));
-    return word;
-}
-
 /* done + all counts + bytes + pairs[0][1] + pairs[1][1] */
 static const struct fathom_term sum[] = {{.at = AT(n_done)},
                                          {.at = AT(counts), .count = 3},
@@ -167,7 +157,15 @@ static const struct fathom_pvar pvars[] = {
      .klass = FATHOM_SIZE,
      .at = AT(size),
      .is_continuous = true},
-    {.name = "fake_share", .desc = "A share.", .klass = FATHOM_PERCENTAGE, .compute = half_done},
+    {.name = "fake_share",
+     .desc = "A share.",
+     .klass = FATHOM_PERCENTAGE,
+     .at = AT(n_done),
+     .whole_at = AT(size)},
+    {.name = "fake_ratio_now",
+     .desc = "A word that is a share.",
+     .klass = FATHOM_PERCENTAGE,
+     .at = AT(real_sum)},
     {.name = "fake_sum", .desc = "A sum.", .klass = FATHOM_COUNTER, .terms = sum, .n_terms = 4},
     {.name = "fake_sums",
      .desc = "Sums.",
@@ -225,6 +223,13 @@ static const struct fathom_pvar pvars[] = {
      .bind = FATHOM_BIND_COMM,
      .terms = all_got,
      .n_terms = 2},
+    {.name = "fake_got_share",
+     .desc = "A sum as a share.",
+     .klass = FATHOM_PERCENTAGE,
+     .bind = FATHOM_BIND_COMM,
+     .terms = all_got,
+     .n_terms = 2,
+     .whole_at = COMM_AT(umq)},
     {.name = "MPI_T_UMQ_LENGTH",
      .desc = "Unexpected messages.",
      .unit = "messages",

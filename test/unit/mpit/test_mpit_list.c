@@ -268,6 +268,11 @@ START_TEST(the_page_shows_everything)
     ck_assert_uint_eq(term[1].count, 3);
     fake->n_bytes = 77;
     ck_assert_uint_eq(word_at(page, term[2].at), 77);
+    r = row_named(page, "fake_share", MPI_T_PVAR_CLASS_PERCENTAGE);
+    fake->size = 642;
+    ck_assert_double_eq(fathom_page_share(word_at(page, r->at), word_at(page, r->whole_at)), 0.5);
+    r = row_named(page, "fake_ratio_now", MPI_T_PVAR_CLASS_PERCENTAGE);
+    ck_assert_uint_eq(r->whole_at, 0);
     r = row_named(page, "fake_counts", MPI_T_PVAR_CLASS_COUNTER);
     ck_assert_uint_eq(r->count, 3);
     r = row_named(page, "fake_text", 0);
@@ -292,6 +297,10 @@ START_TEST(the_page_shows_everything)
     term = (const struct fathom_page_row *)(const void *)((const char *)page + r->at) + 1;
     ck_assert(r->terms == 2 && term->count == 0 && term->block == o->block);
     ck_assert_uint_eq(word_at(page, o->at + term->at + 2 * 8 * term->step), 18);
+    r = row_named(page, "fake_got_share", MPI_T_PVAR_CLASS_PERCENTAGE);
+    fathom_level_set(&fake_comms[3].words->umq, 70);
+    ck_assert(r->terms == 2 && r->block == o->block);
+    ck_assert_uint_eq(word_at(page, o->at + r->whole_at), 70);
     r = row_named(page, "fake_sums", MPI_T_PVAR_CLASS_COUNTER);
     term = (const struct fathom_page_row *)(const void *)((const char *)page + r->at) + 1;
     ck_assert(r->count == 2 && term->count == 1 && term->step == 2);

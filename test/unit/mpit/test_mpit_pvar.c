@@ -164,7 +164,7 @@ START_TEST(states_levels_sizes_and_percentages_show_the_word)
 
     fake->state = FAKE_RED;
     fake->size = 512;
-    fake->n_done = 50;
+    fake->n_done = 128;
     fake->generic = (uint64_t)-7;
     fathom_level_set(&fake->depth, 3);
     OK(MPI_T_pvar_start(s, state));
@@ -191,6 +191,54 @@ START_TEST(states_levels_sizes_and_percentages_show_the_word)
     GIVES(MPI_T_pvar_readreset(s, depth, &v), MPI_T_ERR_PVAR_NO_ATOMIC);
     OK(MPI_T_pvar_reset(s, MPI_T_PVAR_ALL_HANDLES)); /* read-only ones are passed over */
     OK(MPI_T_pvar_session_free(&s));
+}
+END_TEST
+
+static double pvar_real(MPI_T_pvar_session s, MPI_T_pvar_handle h)
+{
+    double v;
+
+    OK(MPI_T_pvar_read(s, h, &v));
+    return v;
+}
+
+START_TEST(percentages_are_shares)
+{
+    static const double half = 0.5;
+    MPI_T_pvar_session s = session_open();
+    MPI_T_pvar_handle share = pvar_open(s, "fake_share", MPI_T_PVAR_CLASS_PERCENTAGE);
+    MPI_T_pvar_handle word = pvar_open(s, "fake_ratio_now", MPI_T_PVAR_CLASS_PERCENTAGE);
+    MPI_T_pvar_handle sum;
+    MPI_Comm comm = fake_comm_handle(1);
+    int i, count;
+
+    OK(MPI_T_pvar_start(s, MPI_T_PVAR_ALL_HANDLES));
+    memcpy(&fake->real_sum, &half, sizeof(half));
+    ck_assert_double_eq(pvar_real(s, word), 0.5);
+    fake->n_done = 7;
+    fake->size = 0;
+    ck_assert_double_eq(pvar_real(s, share), 0); /* of nothing */
+    fake->size = 28;
+    ck_assert_double_eq(pvar_real(s, share), 0.25);
+    fake->size = 7;
+    ck_assert_double_eq(pvar_real(s, share), 1);
+    fake->n_done = 8;
+    ck_assert_double_eq(pvar_real(s, share), 1); /* never more */
+    fake->n_done = 0;
+    OK(MPI_T_pvar_stop(s, share));
+    fake->n_done = 7;
+    ck_assert_double_eq(pvar_real(s, share), 0); /* as it was */
+    fake_comm_make(1);
+    OK(MPI_T_pvar_get_index("fake_got_share", MPI_T_PVAR_CLASS_PERCENTAGE, &i));
+    OK(MPI_T_pvar_handle_alloc(s, i, &comm, &sum, &count));
+    OK(MPI_T_pvar_start(s, sum));
+    fathom_level_set(&fake_comms[1].words->umq, 1000);
+    fake_comms[1].words->n_msgs = 100;
+    fake_comms[1].words->members[0].n_got = 20;
+    fake_comms[1].words->members[FAKE_SIZE - 1].n_got = 5;
+    ck_assert_double_eq(pvar_real(s, sum), 0.125);
+    OK(MPI_T_pvar_session_free(&s));
+    fake_comm_free(1);
 }
 END_TEST
 
@@ -606,6 +654,7 @@ int main(void)
                             counters_are_written_and_read_reset,
                             doubles_and_narrow_types,
                             states_levels_sizes_and_percentages_show_the_word,
+                            percentages_are_shares,
                             generic_can_be_writable,
                             continuous_variables_cannot_be_started,
                             sessions_do_not_touch_each_other,

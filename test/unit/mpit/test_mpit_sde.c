@@ -44,11 +44,11 @@ static void numbers_are_seen(void)
         is_read("fake_depth_high", 0x10, 9);
     }
     /* What has no word of its own, and what is counted from the first look on. */
-    fake->n_done = 400;
+    fake->n_done = fake->size = 400;
     fake->counts[2] = 1000;
     fake->pairs[1][1] = 20000;
     is_read("fake_sum", 0x00, 21400);
-    is_read("fake_share", 0x10, 2);
+    is_read("fake_share", 0x10, 1);
     fake->asked[0] = 5;
     ck_assert_uint_eq(fake->n_asking, 0);
     is_read("fake_asked", 0x00, 5);

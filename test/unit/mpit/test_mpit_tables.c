@@ -285,11 +285,6 @@ START_TEST(classes_and_types)
 }
 END_TEST
 
-static uint64_t compute(const void *block, const void *object_block)
-{
-    return block == object_block;
-}
-
 #define PVAR(k, ...)                                                                               \
     {                                                                                              \
         .desc = "x", .klass = (k), __VA_ARGS__                                                     \
@@ -298,6 +293,7 @@ static uint64_t compute(const void *block, const void *object_block)
 #define NO_STATE     "is a state without enumeration, or an enumeration that is no state"
 #define NO_ARRAY     "is an array of levels"
 #define NO_SUM       "is a sum of what cannot be added"
+#define NO_SHARE     "is a share, but no single percentage"
 #define BAD_TERM     "is an array of sums over more than one word"
 #define NO_MEMBER    "counts per member, but is not bound to its table's object"
 #define BEYOND       "lies outside of a member's record"
@@ -341,9 +337,16 @@ static struct {
     {COUNTER(IN_COMM, MEMBERS, .at = 9), 64, BEYOND},
     {COUNTER(MEMBERS), 64, NO_MEMBER},
     {COUNTER(.bind = FATHOM_BIND_FILE, MEMBERS), 64, NO_MEMBER},
-    {COUNTER(IN_COMM, MEMBERS, .compute = compute), 64, "is a computed array"},
-    {COUNTER(.compute = compute), 0, NULL},
-    {COUNTER(.compute = compute, .count = 2), 64, "is a computed array"},
+    /* shares */
+    {PVAR(FATHOM_PERCENTAGE, .whole_at = 8), 16, NULL},
+    {PVAR(FATHOM_PERCENTAGE, .whole_at = 8), 15, OUTSIDE},
+    {PVAR(FATHOM_PERCENTAGE, .whole_at = 8, .count = 2), 64, NO_SHARE},
+    {PVAR(FATHOM_PERCENTAGE, IN_COMM, MEMBERS, .whole_at = 8), 64, NO_SHARE},
+    {PVAR(FATHOM_PERCENTAGE, IN_COMM, .whole_at = 16), 0, NULL},
+    {PVAR(FATHOM_PERCENTAGE, IN_COMM, .whole_at = 17), 64, "lies outside of its object's block"},
+    {PVAR(FATHOM_PERCENTAGE, SUM(two), .whole_at = 8), 16, NULL},
+    {PVAR(FATHOM_PERCENTAGE, SUM(two)), 16, NO_SUM},
+    {PVAR(FATHOM_LEVEL, .whole_at = 8), 16, NO_SHARE},
     /* counted while somebody asks */
     {COUNTER(.on_at = 8), 16, NULL},
     {COUNTER(.on_at = 8), 15, BAD_ON},
@@ -352,7 +355,6 @@ static struct {
     {COUNTER(SUM(at_8)), 16, NULL},
     {COUNTER(SUM(at_8)), 15, OUTSIDE},
     {COUNTER(.terms = at_0), 16, NO_SUM},
-    {COUNTER(SUM(at_0), .compute = compute), 16, NO_SUM},
     {PVAR(FATHOM_GENERIC, SUM(at_0), .type = FATHOM_INT), 16, NULL},
     {PVAR(FATHOM_GENERIC, SUM(at_0), .type = FATHOM_INT, .items = &good_enum), 16, NO_SUM},
     {PVAR(FATHOM_LOWWATERMARK, SUM(at_0)), LEVEL_LEN, NO_SUM},

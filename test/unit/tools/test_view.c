@@ -364,6 +364,49 @@ START_TEST(sums_are_of_terms_in_the_page)
 }
 END_TEST
 
+/* Value k of a percentage, as a double. */
+static void shares(const struct fathom_page_row *row, const struct fathom_page_object *o,
+                   double should)
+{
+    uint64_t value;
+    double share;
+
+    ck_assert(fm_view_word(&views.items[0], row, o, 0, &value));
+    memcpy(&share, &value, sizeof(share));
+    ck_assert_double_eq(share, should);
+}
+
+START_TEST(shares_are_of_words_in_the_page)
+{
+    struct fathom_page_row row = rows()[1], sum = rows()[4], bound = rows()[3];
+
+    row.whole_at = WORDS_AT + 16;
+    shares(&row, NULL, 1008. / 1016);
+    row.whole_at = WORDS_AT;
+    shares(&row, NULL, 1);
+    *word(WORDS_AT) = 0;
+    shares(&row, NULL, 0);
+    row.whole_at = LEN - 8;
+    shares(&row, NULL, 1008. / (1000 + LEN - WORDS_AT - 8));
+    row.whole_at = LEN - 4;
+    gives(&row, NULL, 0, 0);
+    row.whole_at = LEN;
+    gives(&row, NULL, 0, 0);
+    row.whole_at = UINT64_MAX - 7;
+    gives(&row, &objects()[0], 0, 0);
+    fill();
+    sum.whole_at = LEN - 8;
+    shares(&sum, NULL, (1000. + 1024 + 1008) / (1000 + LEN - WORDS_AT - 8));
+    bound.whole_at = 24;
+    shares(&bound, &objects()[1], (1000. + LEN - WORDS_AT - 24) / (1000 + LEN - WORDS_AT - 8));
+    bound.whole_at = 32;
+    gives(&bound, &objects()[1], 0, 0);
+    row = rows()[0]; /* a control variable has no whole */
+    row.whole_at = WORDS_AT;
+    gives(&row, NULL, 0, 1000);
+}
+END_TEST
+
 START_TEST(texts_end)
 {
     const struct fm_view *v = &views.items[0];
@@ -479,6 +522,7 @@ int main(void)
     tcase_add_test(t, rows_are_found);
     tcase_add_test(t, words_lie_in_the_page);
     tcase_add_test(t, sums_are_of_terms_in_the_page);
+    tcase_add_test(t, shares_are_of_words_in_the_page);
     tcase_add_test(t, texts_end);
     tcase_add_test(t, states_of_a_process);
     tcase_add_test(t, pages_of_a_process_are_found_by_their_name);
