@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "launch/option_strings.h"
+#include "launch/outlet.h"
 #include "launch/output.h"
 #include "launch/report.h"
 #include "launch/spawn_rank.h"
@@ -30,6 +31,8 @@
 #define BLAME_GRACE_NS UINT64_C(500000000)
 /* After an interrupt ranks may tidy up for so long once one of them has gone. */
 #define INTERRUPT_GRACE_S 2.0
+/* So long readers of our output may take nothing when we are asked to end. */
+#define LAST_WORDS_MS 2000
 
 /* Passed on to the ranks as they are. SIGCHLD stands first: it is for us. */
 static const int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
@@ -37,6 +40,8 @@ static const int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
 
 struct watch {
     struct fm_job *job;
+    struct fm_outlet outlets[3]; /* 1 and 2; we say what we say to `err`, which ends in 2 */
+    FILE *err;
     struct fm_output *output;
     int signal_fd;
     sigset_t old_mask;
@@ -44,6 +49,7 @@ struct watch {
     bool was_sigpipe_default;
     int n_alive;
     int exit_status; /* of the first failure */
+    int hurry;       /* with this one we are asked to end soon; 0: nobody asks */
     bool is_ending;
     uint64_t start_ns;
     uint64_t kill_at_ns;      /* 0: not set */
@@ -56,7 +62,7 @@ static void say_rank(const struct watch *w, int rank, const char *text)
 {
     const struct fm_rank *r = &w->job->ranks[rank];
 
-    fprintf(stderr, "mpiexec: rank %d (pid %d, host %s, %s) %s\n", rank, (int)r->pid, w->job->host,
+    fprintf(w->err, "mpiexec: rank %d (pid %d, host %s, %s) %s\n", rank, (int)r->pid, w->job->host,
             w->job->opts->apps[r->app].argv.items[0], text);
 }
 
@@ -189,7 +195,7 @@ static void judge(struct watch *w, int rank)
         int n_others = w->n_alive - !r->is_ended;
 
         if (!w->interrupt_at_ns && n_others > 0) {
-            fprintf(stderr, "mpiexec: ending the other %d rank%s\n", n_others,
+            fprintf(w->err, "mpiexec: ending the other %d rank%s\n", n_others,
                     n_others == 1 ? "" : "s");
         }
         end_job(w);
@@ -325,6 +331,9 @@ static void take_signal(struct watch *w, const struct signalfd_siginfo *info)
     if (sig == SIGINT || sig == SIGTERM) {
         interrupt(w, sig);
     }
+    if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT) {
+        w->hurry = 128 + sig;
+    }
     /* What the terminal sends, it has sent to the ranks as well: they are in our group. */
     if (info->ssi_code != SI_KERNEL) {
         signal_ranks(w, sig);
@@ -380,10 +389,11 @@ static void look_at_clock(struct watch *w)
         w->blame_at_ns = 0;
     }
     if (timeout_s > 0 && !w->is_ending && now - w->start_ns >= (uint64_t)(timeout_s * NS_PER_S)) {
-        fprintf(stderr, "mpiexec: the job has run for %g s, which is its limit; ending %d rank%s\n",
+        fprintf(w->err, "mpiexec: the job has run for %g s, which is its limit; ending %d rank%s\n",
                 timeout_s, w->n_alive, w->n_alive == 1 ? "" : "s");
-        fm_report_state(w->job, stderr);
+        fm_report_state(w->job, w->err);
         fail(w, FM_EXIT_TIMEOUT);
+        w->hurry = FM_EXIT_TIMEOUT;
         end_job(w);
     }
 }
@@ -477,7 +487,7 @@ static void report_binding(const struct watch *w, int rank)
     if (set) {
         fm_bind_print(set, cpus, sizeof(cpus));
     }
-    fprintf(stderr, "mpiexec: rank %d (pid %d) is tied to %s%s\n", rank,
+    fprintf(w->err, "mpiexec: rank %d (pid %d) is tied to %s%s\n", rank,
             (int)w->job->ranks[rank].pid, set ? "processors " : "", cpus);
 }
 
@@ -485,7 +495,7 @@ static void start_all(struct watch *w)
 {
     for (int r = 0; r < w->job->n_ranks; r++) {
         if (start_rank(w, r)) {
-            fprintf(stderr, "mpiexec: rank %d: %s\n", r, fm_why());
+            fprintf(w->err, "mpiexec: rank %d: %s\n", r, fm_why());
             w->job->ranks[r].is_judged = true;
             fail(w, FM_EXIT_NOT_EXECUTABLE);
             end_job(w);
@@ -519,26 +529,41 @@ static int init_watch(struct watch *w)
         setrlimit(RLIMIT_NOFILE, &files);
     }
     w->start_ns = fm_now_ns();
-    return fm_output_create(w->job, &w->output);
+    return fm_output_create(w->job, w->outlets, &w->output);
+}
+
+/* Fill fds for poll() with our own descriptors; returns how many. */
+static int poll_own(const struct watch *w, struct pollfd *fds)
+{
+    fds[0] = (struct pollfd){.fd = w->signal_fd, .events = POLLIN};
+    fds[1] = fm_outlet_poll(&w->outlets[1]);
+    fds[2] = fm_outlet_poll(&w->outlets[2]);
+    return 3;
+}
+
+static void serve_own(struct watch *w)
+{
+    fm_outlet_serve(&w->outlets[1]);
+    fm_outlet_serve(&w->outlets[2]);
+    take_signals(w);
 }
 
 static int watch_all(struct watch *w)
 {
-    struct pollfd *fds = calloc((size_t)fm_output_max(w->output) + 1, sizeof(*fds));
+    struct pollfd *fds = calloc((size_t)fm_output_max(w->output) + 3, sizeof(*fds));
 
     if (!fds) {
         signal_ranks(w, SIGKILL);
         return fm_fail(-FM_E_NOMEM, "no memory to watch %d ranks", w->job->n_ranks);
     }
     while (w->n_alive > 0) {
-        int n;
+        int n = poll_own(w, fds);
 
-        fds[0] = (struct pollfd){.fd = w->signal_fd, .events = POLLIN};
-        n = fm_output_poll(w->output, fds + 1);
-        if (poll(fds, (nfds_t)n + 1, wait_ms(w)) > 0 || w->output) {
-            fm_output_serve(w->output, fds + 1);
+        n += fm_output_poll(w->output, fds + n);
+        if (poll(fds, (nfds_t)n, wait_ms(w)) > 0 || w->output) {
+            fm_output_serve(w->output, fds + 3);
         }
-        take_signals(w);
+        serve_own(w);
         look_at_clock(w);
     }
     fm_output_drain(w->output);
@@ -546,24 +571,51 @@ static int watch_all(struct watch *w)
     return 0;
 }
 
+/* All has been said; now let it be taken. */
+static void wait_for_readers(struct watch *w)
+{
+    while (w->outlets[1].len + w->outlets[2].len > 0) {
+        struct pollfd fds[3];
+
+        poll_own(w, fds);
+        if (poll(fds, 3, w->hurry ? LAST_WORDS_MS : -1) == 0) {
+            fail(w, w->hurry);
+            return;
+        }
+        serve_own(w);
+    }
+}
+
 int fm_local_run(struct fm_job *job)
 {
     struct watch w = {.job = job, .signal_fd = -1};
-    int rc = init_watch(&w);
+    int rc;
 
+    fm_outlet_init(&w.outlets[1], STDOUT_FILENO);
+    fm_outlet_init(&w.outlets[2], STDERR_FILENO);
+    w.err = fm_outlet_stream(&w.outlets[2]);
+    if (!w.err) {
+        fprintf(stderr, "mpiexec: no memory for messages\n");
+        return 1;
+    }
+    rc = init_watch(&w);
     if (!rc) {
         start_all(&w);
         rc = watch_all(&w);
     }
     if (rc) {
-        fprintf(stderr, "mpiexec: %s\n", fm_why());
+        fprintf(w.err, "mpiexec: %s\n", fm_why());
         fail(&w, 1);
     }
     if (job->opts->does_print_exits) {
-        fm_report_exits(job, stderr);
+        fm_report_exits(job, w.err);
     }
     fm_sweep(job);
+    wait_for_readers(&w);
     fm_output_destroy(w.output);
+    fclose(w.err);
+    fm_outlet_finish(&w.outlets[1]);
+    fm_outlet_finish(&w.outlets[2]);
     if (w.signal_fd >= 0) {
         close(w.signal_fd);
     }

@@ -29,28 +29,8 @@ struct fm_output {
     struct stream *streams; /* two per rank */
     int n_streams;
     struct stream *open_line[3]; /* per target: whose line stands there unfinished */
-    bool is_deaf[3];             /* per target: nobody reads it any more */
+    struct fm_outlet *outlets;   /* per target */
 };
-
-/* False when nobody reads any more. */
-static bool write_all(int fd, const char *text, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, text, len);
-
-        if (n < 0 && errno == EAGAIN) {
-            struct pollfd p = {.fd = fd, .events = POLLOUT};
-
-            poll(&p, 1, -1);
-        } else if (n < 0 && errno != EINTR) {
-            return false;
-        } else if (n > 0) {
-            text += n;
-            len -= (size_t)n;
-        }
-    }
-    return true;
-}
 
 static void add_time(FILE *f)
 {
@@ -108,7 +88,7 @@ static void pass_on(struct fm_output *o, struct stream *s, const char *text, siz
         len -= n;
     }
     fclose(f);
-    o->is_deaf[s->target] |= !write_all(s->target, out, out_len);
+    fm_outlet_put(&o->outlets[s->target], out, out_len);
     free(out);
 }
 
@@ -132,7 +112,7 @@ static void close_stream(struct fm_output *o, struct stream *s)
 {
     flush(o, s, true);
     if (o->open_line[s->target] == s) {
-        write_all(s->target, "\n", 1);
+        fm_outlet_put(&o->outlets[s->target], "\n", 1);
         o->open_line[s->target] = NULL;
     }
     close(s->fd);
@@ -157,11 +137,6 @@ static bool take(struct fm_output *o, struct stream *s)
         s->len += (size_t)n;
         s->since_ns = fm_now_ns();
         flush(o, s, false);
-        if (o->is_deaf[s->target]) {
-            s->len = 0;
-            close_stream(o, s); /* SIGPIPE tells the rank */
-            return false;
-        }
         return true;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -170,7 +145,8 @@ static bool take(struct fm_output *o, struct stream *s)
     return false;
 }
 
-int fm_output_create(const struct fm_job *job, struct fm_output **out_output)
+int fm_output_create(const struct fm_job *job, struct fm_outlet *outlets,
+                     struct fm_output **out_output)
 {
     struct fm_output *o;
 
@@ -183,6 +159,7 @@ int fm_output_create(const struct fm_job *job, struct fm_output **out_output)
         return fm_fail(-FM_E_NOMEM, "no memory for the output of the ranks");
     }
     o->job = job;
+    o->outlets = outlets;
     o->streams = calloc((size_t)job->n_ranks * 2, sizeof(*o->streams));
     if (!o->streams) {
         free(o);
@@ -239,10 +216,18 @@ int fm_output_max(const struct fm_output *o)
     return o ? o->n_streams : 0;
 }
 
+/* Does what it said last still wait to go out? Then nothing more is taken. */
+static bool is_held(const struct fm_output *o, const struct stream *s)
+{
+    return o->outlets[s->target].len > 0;
+}
+
 int fm_output_poll(const struct fm_output *o, struct pollfd *fds)
 {
     for (int i = 0; o && i < o->n_streams; i++) {
-        fds[i] = (struct pollfd){.fd = o->streams[i].fd, .events = POLLIN};
+        const struct stream *s = &o->streams[i];
+
+        fds[i] = (struct pollfd){.fd = is_held(o, s) ? -1 : s->fd, .events = POLLIN};
     }
     return fm_output_max(o);
 }
@@ -267,9 +252,13 @@ void fm_output_serve(struct fm_output *o, const struct pollfd *fds)
         if (s->fd < 0) {
             continue;
         }
-        if (!fds || fds[i].revents) {
+        if (o->outlets[s->target].is_deaf) {
+            s->len = 0;
+            close_stream(o, s); /* SIGPIPE tells the rank */
+        } else if (fds[i].revents) {
             take(o, s);
-        } else if (s->len > 0 && now - s->since_ns >= QUIET_MS * UINT64_C(1000000)) {
+        } else if (s->len > 0 && !is_held(o, s) &&
+                   now - s->since_ns >= QUIET_MS * UINT64_C(1000000)) {
             flush(o, s, true);
         }
     }

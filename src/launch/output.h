@@ -12,11 +12,13 @@
 #include <poll.h>
 
 #include "launch/job.h"
+#include "launch/outlet.h"
 
 struct fm_output;
 
-/* *out_output is NULL when no labels are wanted. */
-int fm_output_create(const struct fm_job *job, struct fm_output **out_output);
+/* `outlets` are where the lines go, 1 and 2. *out_output is NULL when no labels are wanted. */
+int fm_output_create(const struct fm_job *job, struct fm_outlet *outlets,
+                     struct fm_output **out_output);
 void fm_output_destroy(struct fm_output *o);
 
 /* The descriptors that a rank is to have as 1 and 2; ours to close after it started. */
@@ -27,7 +29,7 @@ int fm_output_max(const struct fm_output *o);
 int fm_output_poll(const struct fm_output *o, struct pollfd *fds);
 /* Milliseconds after which fm_output_serve() has something to do anyway, -1: nothing. */
 int fm_output_wait_ms(const struct fm_output *o);
-/* Take and write what there is; fds as poll() left them, or NULL: look at all. */
+/* Take and pass on what there is; fds as poll() left them. */
 void fm_output_serve(struct fm_output *o, const struct pollfd *fds);
-/* All ranks have ended: write what is left, do not wait for others who hold the pipes. */
+/* All ranks have ended: pass on what is left, do not wait for others who hold the pipes. */
 void fm_output_drain(struct fm_output *o);

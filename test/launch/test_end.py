@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """How jobs end: exit status, what is said, what is left."""
+import fcntl
 import os
 import re
 import signal
+import sys
+import termios
 import time
 
 import harness
@@ -166,6 +169,36 @@ class Signals(Test):
             self.skipTest('this libfabric has no PSM')
         os.kill(job.pid, signal.SIGTERM)
         self.ends(job, 143)
+
+    def fill(self, *command):
+        """A job of `yes` whose reader has stopped to read: its ranks wait in write()."""
+        job = self.start('sh', '-c', 'exec "$@" 2>&1', 'sh', harness.MPIEXEC, '-n', 2, *command, 'yes')
+
+        def is_full():
+            n = fcntl.ioctl(job.child.stdout, termios.FIONREAD, bytes(4))
+            return int.from_bytes(n, sys.byteorder) > 50000 and len(job.relatives()) == 2 and all(
+                harness.state_of(p) == 'S' for p in job.relatives())
+        until(is_full, 'the pipe is full')
+        return job
+
+    def test_reader_that_takes_nothing(self):
+        for label in ([], ['-l']):
+            for sig in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+                with self.subTest(label=label, sig=sig):
+                    job = self.fill(*label)
+                    os.kill(job.pid, sig)
+                    until(lambda: job.child.poll() is not None, 'mpiexec has ended')
+                    self.ends(job, 128 + sig)
+
+    def test_message_that_nobody_takes_yet(self):
+        for label in ([], ['-l']):
+            with self.subTest(label=label):
+                job = self.fill(*label)
+                os.kill(job.relatives()[0], signal.SIGKILL)
+                until(lambda: not job.relatives(), 'all ranks have ended')
+                self.assertIsNone(job.child.poll())
+                self.ends(job, 137)
+                self.assertRegex(job.out, r'rank \d .* was killed by signal 9')
 
     def test_second_interrupt_kills(self):
         job = self.actor(2, 'ignore:2', 'say:here', 'wait')
