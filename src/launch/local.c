@@ -571,6 +571,20 @@ static int watch_all(struct watch *w)
     return 0;
 }
 
+/* A job whose results are not where they should be has failed, whoever noticed it. */
+static void tell_lost_output(struct watch *w)
+{
+    int error = w->outlets[1].error ? w->outlets[1].error : w->outlets[2].error;
+
+    for (int r = 0; r < w->job->n_ranks && !error; r++) {
+        error = atomic_load(&fm_keytable_slot(w->job->table, r)->lost_output);
+    }
+    if (error) {
+        fprintf(w->err, "mpiexec: output of the ranks was lost: %s\n", strerror(error));
+        fail(w, 1);
+    }
+}
+
 /* All has been said; now let it be taken. */
 static void wait_for_readers(struct watch *w)
 {
@@ -611,6 +625,7 @@ int fm_local_run(struct fm_job *job)
         fm_report_exits(job, w.err);
     }
     fm_sweep(job);
+    tell_lost_output(&w);
     wait_for_readers(&w);
     fm_output_destroy(w.output);
     fclose(w.err);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: start the ranks of a job on this host and watch over them. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "launch/local.h"
@@ -57,5 +59,9 @@ int main(int argc, char **argv)
         exit_status = run(&opts);
     }
     fm_options_finish(&opts);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "mpiexec: cannot write to standard output: %s\n", strerror(errno));
+        exit_status = exit_status ? exit_status : 1;
+    }
     return exit_status;
 }

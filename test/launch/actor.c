@@ -6,11 +6,13 @@
  *     init finalize barrier      the MPI functions
  *     who                        a line with the rank and size that MPI tells
  *     say:TEXT                   a line with the rank and the process id
+ *     print:TEXT                 a line through stdio, which nobody checks
  *     wait                       until a signal ends it
  *     exit:N abort:N kill:N      end by exit, MPI_Abort, signal
  *     trap:N                     from now on, say "got N" when signal N comes
  *     ignore:N                   ignore signal N
  *     close                      close all descriptors above 2, as some parents do
+ *     shut                       close standard output
  *     fork                       a child that sleeps on and holds all that is open
  *     nest                       run another MPI program, which is no rank, and say how it ended
  */
@@ -88,6 +90,8 @@ static void act(const char *word)
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (strncmp(word, "say:", 4) == 0) {
         say(colon + 1, 0);
+    } else if (strncmp(word, "print:", 6) == 0) {
+        puts(colon + 1);
     } else if (strcmp(word, "wait") == 0) {
         for (;;) {
             pause();
@@ -104,6 +108,8 @@ static void act(const char *word)
         signal(n, SIG_IGN);
     } else if (strcmp(word, "close") == 0) {
         close_all();
+    } else if (strcmp(word, "shut") == 0) {
+        fclose(stdout);
     } else if (strcmp(word, "who") == 0) {
         who();
     } else if (strcmp(word, "nest") == 0) {

@@ -215,6 +215,31 @@ class Output(Test):
         self.assertEqual(job.end(), 0)
         self.assertRegex(job.out, r'^\[\d\] y\n$')
 
+    def test_output_that_cannot_be_written(self):
+        much = sh('yes | head -c 300000; echo $FATHOM_RANK ended >&3')
+        for redirect, command, out in [
+                ('>/dev/full', ['-n', 2, harness.ACTOR, 'init', 'print:text', 'finalize'], ''),
+                ('', ['-n', 2, '-outfile-pattern', '/dev/full', harness.ACTOR, 'init', 'print:text',
+                      'finalize'], ''),
+                ('>/dev/full', ['-n', 2, '-l', harness.ACTOR, 'print:text'], ''),
+                # The ranks themselves go on.
+                ('3>&1 >/dev/full', ['-n', 2, '-l', *much], '0 ended\n1 ended\n')]:
+            with self.subTest(command):
+                job = self.start('sh', '-c', f'exec "$@" {redirect}', 'sh', harness.MPIEXEC, *command)
+                self.ends(job, 1)
+                self.assertEqual(job.err, 'mpiexec: output of the ranks was lost: No space left on '
+                                 'device\n')
+                self.assertEqual(''.join(sorted(job.out.splitlines(True))), out)
+        for redirect, command, status in [
+                ('2>/dev/full', ['-l', *sh('echo text >&2')], 1),
+                ('>/dev/full', ['-n', 2, harness.ACTOR, 'init', 'print:text', 'finalize', 'exit:3'], 3),
+                ('>/dev/full', ['--help'], 1), ('>/dev/full', ['--version'], 1),
+                ('>&-', [harness.ACTOR, 'init', 'print:text', 'finalize'], 0),
+                ('', [harness.ACTOR, 'init', 'shut', 'print:text', 'finalize'], 0)]:
+            with self.subTest(command):
+                job = self.start('sh', '-c', f'exec "$@" {redirect}', 'sh', harness.MPIEXEC, *command)
+                self.ends(job, status)
+
     def test_exits_on_request(self):
         job = self.mpiexec('-n', 2, '-print-all-exitcodes', *sh('exit $FATHOM_RANK'))
         self.ends(job, 1)

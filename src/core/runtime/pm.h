@@ -79,5 +79,8 @@ int fm_pm_own_page(int *out_fd);
 /* Its rank in the job of our mpiexec, likewise before fm_pm_open(); -1: none. */
 int fm_pm_own_rank(void);
 
+/* Tell our mpiexec, if there is one, that standard output could not be written. At any time. */
+void fm_pm_own_lost_output(int error);
+
 /* Send the page of a program that no mpiexec of ours started to `fathom stat`, if it runs us. */
 void fm_pm_single_page(int fd);

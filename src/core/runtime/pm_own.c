@@ -135,6 +135,15 @@ int fm_pm_own_rank(void)
     return know_place() == 0 ? mine.place.rank : -1;
 }
 
+void fm_pm_own_lost_output(int error)
+{
+    if (mine.table) {
+        /* Relaxed: the launcher looks when this process has ended. */
+        atomic_store_explicit(&fm_keytable_slot(mine.table, mine.place.rank)->lost_output, error,
+                              memory_order_relaxed);
+    }
+}
+
 static bool is_launcher_gone(struct own *o)
 {
     return kill(o->table->launcher, 0) != 0 && errno == ESRCH;

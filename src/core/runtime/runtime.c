@@ -2,6 +2,8 @@
 /* Bringing the library up and down. */
 #include "core/runtime/runtime.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,10 +215,27 @@ static void close_ground(void)
     close_pm();
 }
 
+/* Programs seldom look whether their results fitted on the disk. */
+static void check_output(void)
+{
+    if (fcntl(fileno(stdout), F_GETFD) < 0 || ftrylockfile(stdout) != 0) {
+        return; /* closed on purpose, or another thread is amid it */
+    }
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fm_pm_own_lost_output(errno ? errno : EIO);
+    }
+    funlockfile(stdout);
+}
+
 /* Transports may have files to remove; a child that the user forked has no part in that. */
 static void close_at_exit(void)
 {
-    if (fm_runtime.n_users == 0 && fm_runtime.pm && fm_runtime.pid == getpid()) {
+    if (fm_runtime.pid != getpid()) {
+        return;
+    }
+    check_output();
+    if (fm_runtime.n_users == 0 && fm_runtime.pm) {
         close_ground();
     }
 }
