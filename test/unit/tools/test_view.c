@@ -49,6 +49,27 @@ static int new_file(const char *name, size_t len, int seals)
     return fd;
 }
 
+/* The lowest descriptor that is free: the same before and after says that none was left open. */
+static int next_fd(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    close(fd);
+    return fd;
+}
+
+/* What was said to stderr since the last call. */
+static const char *said(void)
+{
+    static char text[1024];
+    ssize_t n = pread(STDERR_FILENO, text, sizeof(text) - 1, 0);
+
+    text[n > 0 ? n : 0] = '\0';
+    ck_assert_int_eq(ftruncate(STDERR_FILENO, 0), 0);
+    lseek(STDERR_FILENO, 0, SEEK_SET);
+    return text;
+}
+
 static void row_set(int i, uint32_t kind, const char *name, uint64_t at, uint32_t count)
 {
     rows()[i] = (struct fathom_page_row){.kind = kind, .at = at, .count = count, .step = 1};
@@ -91,10 +112,15 @@ static void fill(void)
     }
 }
 
+static int stderr_before, said_to;
+
 static void open_page(void)
 {
     int fd = new_file("page", LEN, F_SEAL_SHRINK);
 
+    stderr_before = dup(STDERR_FILENO);
+    said_to = memfd_create("stderr", MFD_CLOEXEC);
+    ck_assert_int_eq(dup2(said_to, STDERR_FILENO), STDERR_FILENO);
     page = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     ck_assert(page != MAP_FAILED);
     ck_assert_int_eq(fm_view_add(&views, fd, 0), 0);
@@ -107,6 +133,9 @@ static void close_page(void)
     fm_view_finish(&views);
     ck_assert(views.n == 0 && !views.items);
     munmap(page, LEN);
+    dup2(stderr_before, STDERR_FILENO);
+    close(stderr_before);
+    close(said_to);
 }
 
 /* A file that its owner may cut short would end the reader. */
@@ -164,18 +193,28 @@ START_TEST(pages_are_in_the_order_of_ranks)
     ck_assert_int_eq(views.items[2].rank, 4);
     ck_assert_int_eq(views.items[3].rank, 5);
     ck_assert_int_eq(views.items[4].rank, 7);
+    views.items[0].rank = 8; /* two of them */
+    views.n = 2;
+    fm_view_sort(&views);
+    ck_assert_int_eq(views.items[0].rank, 3);
+    ck_assert_int_eq(views.items[1].rank, 8);
+    views.n = 5;
 }
 END_TEST
 
 START_TEST(a_program_on_its_own_has_no_rank)
 {
+    page->size = 2; /* who has a number keeps it */
+    page->rank = 9;
+    fm_view_sort(&views);
+    ck_assert_int_eq(views.items[0].rank, 0);
     page->size = 1;
     views.items[0].rank = -1;
     fm_view_sort(&views);
     ck_assert_int_eq(views.items[0].rank, -1);
     page->size = 2;
     fm_view_sort(&views);
-    ck_assert_int_eq(views.items[0].rank, 0);
+    ck_assert_int_eq(views.items[0].rank, 9);
 }
 END_TEST
 
@@ -203,10 +242,27 @@ START_TEST(damaged_pages_are_not_read)
     struct fathom_page_blocked blocked;
 
     is_alien(false);
+    ck_assert_str_eq(said(), "");
     page->magic++;
     is_alien(true);
+    ck_assert_str_eq(said(), "fathom: the page of rank 0 is damaged\n");
     page->version++;
     is_alien(true);
+    ck_assert(strncmp(said(), "fathom: rank 0 runs another version of Fathom: ", 47) == 0);
+    views.items[0].rank = 6;
+    page->version++;
+    is_alien(true);
+    ck_assert(strncmp(said(), "fathom: rank 6 runs another version of Fathom: ", 47) == 0);
+    page->magic++;
+    is_alien(true);
+    ck_assert_str_eq(said(), "fathom: the page of rank 6 is damaged\n");
+    views.items[0].rank = -1; /* on its own */
+    page->version++;
+    is_alien(true);
+    ck_assert(strncmp(said(), "fathom: rank 0 runs another version of Fathom: ", 47) == 0);
+    page->magic++;
+    is_alien(true);
+    ck_assert_str_eq(said(), "fathom: the page of rank 0 is damaged\n");
     page->row_len--;
     is_alien(true);
     page->object_len--;
@@ -485,12 +541,14 @@ START_TEST(pages_of_a_process_are_found_by_their_name)
     static const char *const names[] = {"fathom-page-12", "other-page-3", "fathom-page",
                                         "fathom-page-2"};
     struct fm_views found;
-    int fds[4], cut = new_file("fathom-page-1", 0, F_SEAL_SHRINK);
+    int fds[4], cut = new_file("fathom-page-1", 0, F_SEAL_SHRINK), before;
 
     for (int i = 0; i < 4; i++) {
         fds[i] = new_file(names[i], LEN, F_SEAL_SHRINK);
     }
+    before = next_fd();
     ck_assert_int_eq(fm_view_job(getpid(), &found), 0);
+    ck_assert_int_eq(next_fd(), before);
     ck_assert_int_eq(found.n, 3);
     ck_assert_int_eq(found.items[0].rank, -1);
     ck_assert_int_eq(found.items[1].rank, 2);
@@ -498,12 +556,14 @@ START_TEST(pages_of_a_process_are_found_by_their_name)
     fm_view_finish(&found);
     ck_assert_int_eq(pwrite(fds[0], "x", 1, 0), 1); /* one is damaged */
     ck_assert_int_eq(fm_view_job(getpid(), &found), -1);
+    ck_assert_str_eq(said(), "fathom: the page of rank 12 is damaged\n");
     fm_view_finish(&found);
     for (int i = 0; i < 4; i++) {
         close(fds[i]);
     }
     ck_assert_int_eq(fm_view_job(getpid(), &found), -1);
     ck_assert_int_eq(found.n, 0);
+    ck_assert_ptr_nonnull(strstr(said(), "is no mpiexec of ours and no MPI program\n"));
     close(cut);
 }
 END_TEST
