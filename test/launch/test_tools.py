@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import tempfile
 
 import harness
@@ -96,6 +97,37 @@ class Outside(Test):
         self.assertRegex(self.fathom('where', job.pid), rf' 0 +{job.pid} +computing')
         os.kill(job.pid, signal.SIGKILL)
         self.ends(job, 137)
+
+    def test_several_jobs(self):
+        """The jobs are named by their launchers, or by themselves where they have none."""
+        job, pids = self.blocked_job()
+        alone = self.start(harness.ACTOR, 'init', 'say:here', 'wait')
+        alone.expect('here')
+        text = self.fathom('where', status=1)
+        self.assertRegex(text, r'^fathom: several jobs run here, name one: \d+( \d+)+\n$')
+        named = re.findall(r'\d+', text)
+        self.assertEqual(len(named), len(set(named)))
+        self.assertIn(str(job.pid), named)
+        self.assertIn(str(alone.pid), named)
+        self.assertFalse(set(pids.values()) & set(named))
+        for one, status in (job, signal.SIGTERM), (alone, signal.SIGKILL):
+            os.kill(one.pid, status)
+            self.ends(one, 128 + status)
+
+    def test_the_only_job(self):
+        """In a space of process numbers of its own, where no other test's jobs are."""
+        space = ['unshare', '--map-root-user', '--pid', '--fork', '--mount-proc']
+        if subprocess.run([*space, 'true'], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest('this user may not make one')
+        job = self.start(*space, 'sh', '-c', f"""
+            {harness.FATHOM} where; echo "status $?"
+            {harness.MPIEXEC} -n 2 {harness.ACTOR} init barrier say:here wait >&2 & mpiexec=$!
+            until {harness.FATHOM} where $mpiexec 2>/dev/null | grep -q '1 .* computing'; do :; done
+            {harness.FATHOM} where; echo "status $?"; kill $mpiexec; wait""")
+        self.ends(job, 0)
+        self.assertIn('no job that we may look at runs here', job.err)
+        self.assertRegex(job.out, r'(?s)^status 1\nrank .*\n   0 +\d+  .*\n   1 +\d+  computing '
+                         r'.*\nstatus 0\n$')
 
     def test_refused(self):
         self.assertIn('is no mpiexec of ours', self.fathom('where', os.getpid(), status=1))
