@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Registration with PAPI's library for software-defined events, played by fake_sde.c. A process has
- * one registry, so the case is an argument: off, auto, present, load, missing; the second is the
- * library.
+ * one registry, so the case is an argument: off, auto, present, load, old (found by the name that
+ * the system knows), part (lacks a function), missing; the second is the library.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -62,26 +62,40 @@ static const char *how, *library;
 
 START_TEST(one_case)
 {
+    bool is_loaded = strcmp(how, "load") == 0 || strcmp(how, "old") == 0;
+    bool is_faulty = strcmp(how, "part") == 0 || strcmp(how, "missing") == 0;
+    int n;
+
     if (strcmp(how, "present") == 0 || strcmp(how, "off") == 0) {
         ck_assert_ptr_nonnull(dlopen(library, RTLD_NOW | RTLD_GLOBAL));
     }
     if (strcmp(how, "off") == 0) {
         setenv("FAKE_MPIT_PAPI", "off", 1);
     }
-    if (strcmp(how, "load") == 0 || strcmp(how, "missing") == 0) {
+    if (is_loaded || is_faulty) {
         setenv("FAKE_MPIT_PAPI", "load", 1);
-        setenv("FAKE_MPIT_PAPI_LIBRARY", how[0] == 'l' ? library : "/nowhere/libsde.so", 1);
+        setenv("FAKE_MPIT_PAPI_LIBRARY",
+               how[0] == 'o'   ? ""
+               : how[0] == 'm' ? "/nowhere/libsde.so"
+                               : library,
+               1);
     }
     tool_begin();
     look_up();
-    if (strcmp(how, "present") == 0 || strcmp(how, "load") == 0) {
+    if (strcmp(how, "present") == 0 || is_loaded) {
         numbers_are_seen();
-    } else if (strcmp(how, "off") == 0) {
+        n = count_fn(&library);
+        OK(MPI_T_finalize());
+        tool_begin(); /* not once more */
+        ck_assert_int_eq(count_fn(&library), n);
+    } else if (strcmp(how, "off") == 0 || strcmp(how, "part") == 0) {
         ck_assert_int_eq(count_fn(&library), 0);
     } else {
         ck_assert_ptr_null(read_fn);
     }
-    ck_assert_msg(fake_n_warnings == (strcmp(how, "missing") == 0), "%s", fake_warnings);
+    ck_assert_msg(fake_n_warnings == is_faulty, "%s", fake_warnings);
+    ck_assert(!is_faulty || strstr(fake_warnings, how[0] == 'm' ? "but there is no file of PAPI's"
+                                                                : "but functions are missing of"));
     tool_end();
 }
 END_TEST
