@@ -18,7 +18,7 @@
 
 struct fake_words {
     /* cvars */
-    uint64_t limit, ratio, mode, fixed, never, bound;
+    uint64_t limit, ratio, mode, fixed, never, seen, weight, bound;
     char text[32];
     /* pvars */
     uint64_t n_done, n_bytes, real_sum, wait_ns, state, size, plain, generic, generic_rw, running;

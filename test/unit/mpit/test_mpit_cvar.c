@@ -79,10 +79,12 @@ END_TEST
 START_TEST(scopes_are_true)
 {
     MPI_T_cvar_handle never = cvar_open("fake_never"), fixed = cvar_open("fake_fixed");
+    MPI_T_cvar_handle seen = cvar_open("fake_seen");
     unsigned u = 7;
     int i = 4;
 
     GIVES(MPI_T_cvar_write(never, &u), MPI_T_ERR_CVAR_SET_NEVER);
+    GIVES(MPI_T_cvar_write(seen, &u), MPI_T_ERR_CVAR_SET_NEVER);
     OK(MPI_T_cvar_write(fixed, &i));
     i = -11;
     GIVES(MPI_T_cvar_write(fixed, &i), MPI_T_ERR_INVALID);
@@ -97,7 +99,7 @@ END_TEST
 
 START_TEST(bound_ones_override_the_process)
 {
-    MPI_T_cvar_handle whole = cvar_open("fake_bound"), one, two;
+    MPI_T_cvar_handle whole, one, two;
     MPI_Comm c0 = fake_comm_handle(0), c1 = fake_comm_handle(1);
     int n, bind, index = cvar_named("fake_bound_comm");
     MPI_Count v;
@@ -107,7 +109,8 @@ START_TEST(bound_ones_override_the_process)
     GIVES(MPI_T_cvar_handle_alloc(index, &c0, &one, &n), MPI_T_ERR_INVALID);
     fake_comm_make(0);
     fake_comm_make(1);
-    OK(MPI_T_cvar_handle_alloc(index, &c0, &one, &n));
+    OK(MPI_T_cvar_handle_alloc(index, &c0, &one, &n)); /* the first handle of all */
+    whole = cvar_open("fake_bound");
     OK(MPI_T_cvar_handle_alloc(index, &c1, &two, &n));
     GIVES(MPI_T_cvar_handle_alloc(index, NULL, &one, &n), MPI_T_ERR_INVALID);
     OK(MPI_T_cvar_read(one, &v));
@@ -168,13 +171,44 @@ START_TEST(every_index_is_valid)
     GIVES(MPI_T_cvar_get_index("no_such_variable", &index), MPI_T_ERR_INVALID_NAME);
     GIVES(MPI_T_cvar_get_index(NULL, &index), MPI_T_ERR_INVALID);
     GIVES(MPI_T_cvar_get_num(NULL), MPI_T_ERR_INVALID);
-    /* The text says what the standard has no place for. */
-    desc_len = sizeof(desc);
-    OK(MPI_T_cvar_get_info(cvar_named("fake_limit"), NULL, NULL, NULL, NULL, NULL, desc, &desc_len,
-                           NULL, NULL));
-    ck_assert_str_eq(desc, "A limit. [0..1048576 bytes; default 4096; FAKE_FAKE_LIMIT; "
-                           "the same value in all connected "
-                           "processes]");
+}
+END_TEST
+
+/* The text says what the standard has no place for (15.3.6.1). */
+START_TEST(descriptions_tell_bounds_default_and_scope)
+{
+    static const struct {
+        const char *name, *desc;
+    } texts[] = {
+        {"fake_limit",
+         "A limit. [0..1048576 bytes; default 4096; FAKE_FAKE_LIMIT; the same value in "
+         "all connected processes]"},
+        {"fake_ratio", "A ratio. [0..2; default 0.5; FAKE_FAKE_RATIO; each process for itself]"},
+        {"fake_mode", "A colour. [red=1, green=5, blue=9; default 5; FAKE_FAKE_MODE; consistent "
+                      "values in the group]"},
+        {"fake_fixed",
+         "Not after init. [-10..10; default -3; FAKE_FAKE_FIXED; consistent values in "
+         "all connected processes; fixed after MPI_Init]"},
+        {"fake_never", "Never. [0..100; default 7; FAKE_FAKE_NEVER; not written by tools]"},
+        {"fake_text", "A text. [at most 31 characters; default \"calm sea\"; FAKE_FAKE_TEXT; each "
+                      "process for itself]"},
+        {"fake_bound_comm", "Of the process or of one comm. This is the value of one object. "
+                            "[0..1000; default 10; FAKE_FAKE_BOUND; each process for itself]"},
+        {"fake_weight",
+         "A weight. [1..8 tons; default 1.5; FAKE_FAKE_WEIGHT; the same value in the "
+         "group]"},
+        {"fake_seen", "Seen. [0..4294967295; default 3; FAKE_FAKE_SEEN; read-only]"},
+    };
+    char desc[1024];
+    size_t i;
+    int len;
+
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        len = sizeof(desc);
+        OK(MPI_T_cvar_get_info(cvar_named(texts[i].name), NULL, NULL, NULL, NULL, NULL, desc, &len,
+                               NULL, NULL));
+        ck_assert_str_eq(desc, texts[i].desc);
+    }
 }
 END_TEST
 
@@ -196,8 +230,9 @@ END_TEST
 int main(void)
 {
     const TTest *tests[] = {
-        integers_are_written_within_bounds, doubles_enums_and_texts, scopes_are_true,
-        bound_ones_override_the_process,    every_index_is_valid,    bad_handles_are_refused};
+        integers_are_written_within_bounds,        doubles_enums_and_texts, scopes_are_true,
+        bound_ones_override_the_process,           every_index_is_valid,    bad_handles_are_refused,
+        descriptions_tell_bounds_default_and_scope};
 
     return suite_run(suite_of("mpit_cvar", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

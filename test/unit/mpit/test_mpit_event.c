@@ -485,6 +485,33 @@ START_TEST(hints_and_bad_arguments)
 }
 END_TEST
 
+/* The first registration says how many events can wait; what is no such number is no hint. */
+START_TEST(hints_are_numbers_of_events)
+{
+    static const struct {
+        const char *hint, *room;
+    } cases[] = {{"16", "16"},   {"17", "32"},     {"1", "16"},  {"2000", "2048"},   {"0", "1024"},
+                 {"-5", "1024"}, {"some", "1024"}, {"", "1024"}, {"1048577", "1024"}};
+    MPI_T_event_registration r;
+    MPI_Info info;
+    size_t i;
+    int provided;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        OK(MPI_T_finalize());
+        OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+        info = fake_info_make("fathom_event_queue", cases[i].hint);
+        OK(MPI_T_event_handle_alloc(event_named("fake_plain"), NULL, info, &r));
+        OK(MPI_T_event_handle_get_info(r, &info));
+        ck_assert_str_eq(fake_info_value(info, "fathom_event_queue"), cases[i].room);
+    }
+    info = fake_info_make("fathom_event_queue", "16"); /* comes too late */
+    OK(MPI_T_event_handle_alloc(event_named("fake_plain"), NULL, info, &r));
+    OK(MPI_T_event_handle_get_info(r, &info));
+    ck_assert_str_eq(fake_info_value(info, "fathom_event_queue"), "1024");
+}
+END_TEST
+
 static void end_the_tool(MPI_T_event_instance in, MPI_T_event_registration reg,
                          MPI_T_cb_safety level, void *user_data)
 {
@@ -530,14 +557,13 @@ END_TEST
 
 int main(void)
 {
-    const TTest *tests[] = {
-        sources_have_a_true_clock,         elements_are_described_and_copied,
-        callbacks_see_the_event,           the_lowest_sufficient_level_is_called,
-        waiting_events_keep_their_order,   a_full_queue_drops_and_says_so,
-        free_tells_when_it_is_over,        a_callback_may_free_its_registration,
-        callbacks_may_call_mpit,           bound_events_are_of_one_object,
-        hints_and_bad_arguments,           a_callback_may_end_the_tool,
-        callbacks_are_replaced_without_end};
+    const TTest *tests[] = {sources_have_a_true_clock,       elements_are_described_and_copied,
+                            callbacks_see_the_event,         the_lowest_sufficient_level_is_called,
+                            waiting_events_keep_their_order, a_full_queue_drops_and_says_so,
+                            free_tells_when_it_is_over,      a_callback_may_free_its_registration,
+                            callbacks_may_call_mpit,         bound_events_are_of_one_object,
+                            hints_and_bad_arguments,         hints_are_numbers_of_events,
+                            a_callback_may_end_the_tool,     callbacks_are_replaced_without_end};
 
     return suite_run(suite_of("mpit_event", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

@@ -2,6 +2,51 @@
 /* Start and end, strings, enumerations, categories, and the page. */
 #include "unit/mpit/mpit_test.h"
 
+/* What a reader from outside does. */
+static const struct fathom_page_row *row_named(const struct fathom_page *page, const char *name,
+                                               uint32_t klass)
+{
+    const char *rows = (const char *)page + page->rows_at;
+    uint32_t i;
+
+    for (i = 0; i < page->n_rows; i++) {
+        const struct fathom_page_row *r = (const void *)(rows + (size_t)i * page->row_len);
+
+        if (strcmp(r->name, name) == 0 && r->klass == klass) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static const struct fathom_page_object *object_with(const struct fathom_page *page, uint64_t id)
+{
+    const char *objects = (const char *)page + page->objects_at;
+    uint32_t i;
+
+    for (i = 0; i < page->n_objects; i++) {
+        const struct fathom_page_object *o = (const void *)(objects + (size_t)i * page->object_len);
+
+        if (o->block && o->id == id) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static uint64_t word_at(const struct fathom_page *page, uint64_t at)
+{
+    return *(const uint64_t *)(const void *)((const char *)page + at);
+}
+
+/* The level of that name, which tools cannot read without changing it. */
+static uint64_t outside(const char *name)
+{
+    const struct fathom_page *page = fathom_mpit_page_get();
+
+    return word_at(page, row_named(page, name, MPI_T_PVAR_CLASS_LEVEL)->at);
+}
+
 START_TEST(start_and_end_are_counted)
 {
     int provided, n;
@@ -26,13 +71,21 @@ START_TEST(handles_end_with_the_last_tool)
     MPI_T_pvar_session s = session_open();
     MPI_T_pvar_handle h = pvar_open(s, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
     MPI_T_cvar_handle c = cvar_open("fake_limit");
+    MPI_T_event_registration r;
     unsigned long long v;
     int provided;
 
+    OK(MPI_T_event_handle_alloc(event_named("fake_plain"), NULL, MPI_INFO_NULL, &r));
+    ck_assert_uint_eq(outside("mpit_sessions"), 1);
+    ck_assert_uint_eq(outside("mpit_handles"), 1);
+    ck_assert_uint_eq(outside("mpit_registrations"), 1);
     OK(MPI_T_finalize());
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     GIVES(MPI_T_pvar_read(s, h, &v), MPI_T_ERR_INVALID_SESSION);
     GIVES(MPI_T_cvar_read(c, &v), MPI_T_ERR_INVALID_HANDLE);
+    ck_assert_uint_eq(outside("mpit_sessions"), 0);
+    ck_assert_uint_eq(outside("mpit_handles"), 0);
+    ck_assert_uint_eq(outside("mpit_registrations"), 0);
     ck_assert_ptr_ne(session_open(), s);
     ck_assert_ptr_ne(cvar_open("fake_limit"), c);
 }
@@ -189,59 +242,51 @@ END_TEST
 
 START_TEST(error_texts)
 {
-    int code;
+#define NAMED(code)                                                                                \
+    {                                                                                              \
+        code, #code ": "                                                                           \
+    }
+    static const struct {
+        int code;
+        const char *begin;
+    } codes[] = {NAMED(MPI_T_ERR_CANNOT_INIT),
+                 NAMED(MPI_T_ERR_NOT_ACCESSIBLE),
+                 NAMED(MPI_T_ERR_NOT_INITIALIZED),
+                 NAMED(MPI_T_ERR_NOT_SUPPORTED),
+                 NAMED(MPI_T_ERR_MEMORY),
+                 NAMED(MPI_T_ERR_INVALID),
+                 NAMED(MPI_T_ERR_INVALID_INDEX),
+                 NAMED(MPI_T_ERR_INVALID_ITEM),
+                 NAMED(MPI_T_ERR_INVALID_SESSION),
+                 NAMED(MPI_T_ERR_INVALID_HANDLE),
+                 NAMED(MPI_T_ERR_INVALID_NAME),
+                 NAMED(MPI_T_ERR_OUT_OF_HANDLES),
+                 NAMED(MPI_T_ERR_OUT_OF_SESSIONS),
+                 NAMED(MPI_T_ERR_CVAR_SET_NOT_NOW),
+                 NAMED(MPI_T_ERR_CVAR_SET_NEVER),
+                 NAMED(MPI_T_ERR_PVAR_NO_WRITE),
+                 NAMED(MPI_T_ERR_PVAR_NO_STARTSTOP),
+                 NAMED(MPI_T_ERR_PVAR_NO_ATOMIC)};
+#undef NAMED
+    size_t i;
 
-    for (code = MPI_T_ERR_CANNOT_INIT; code <= MPI_T_ERR_PVAR_NO_ATOMIC; code++) {
-        ck_assert_ptr_nonnull(fathom_mpit_error_string(code));
-        ck_assert(strncmp(fathom_mpit_error_string(code), "MPI_T_ERR_", 10) == 0);
+    for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        const char *text = fathom_mpit_error_string(codes[i].code);
+
+        ck_assert_ptr_nonnull(text);
+        ck_assert_msg(strncmp(text, codes[i].begin, strlen(codes[i].begin)) == 0, "%s", text);
     }
     ck_assert_ptr_null(fathom_mpit_error_string(MPI_SUCCESS));
     ck_assert_ptr_null(fathom_mpit_error_string(MPI_T_ERR_PVAR_NO_ATOMIC + 1));
 }
 END_TEST
 
-/* What a reader from outside does. */
-static const struct fathom_page_row *row_named(const struct fathom_page *page, const char *name,
-                                               uint32_t klass)
-{
-    const char *rows = (const char *)page + page->rows_at;
-    uint32_t i;
-
-    for (i = 0; i < page->n_rows; i++) {
-        const struct fathom_page_row *r = (const void *)(rows + (size_t)i * page->row_len);
-
-        if (strcmp(r->name, name) == 0 && r->klass == klass) {
-            return r;
-        }
-    }
-    return NULL;
-}
-
-static const struct fathom_page_object *object_with(const struct fathom_page *page, uint64_t id)
-{
-    const char *objects = (const char *)page + page->objects_at;
-    uint32_t i;
-
-    for (i = 0; i < page->n_objects; i++) {
-        const struct fathom_page_object *o = (const void *)(objects + (size_t)i * page->object_len);
-
-        if (o->block && o->id == id) {
-            return o;
-        }
-    }
-    return NULL;
-}
-
-static uint64_t word_at(const struct fathom_page *page, uint64_t at)
-{
-    return *(const uint64_t *)(const void *)((const char *)page + at);
-}
-
 START_TEST(the_page_shows_everything)
 {
     const struct fathom_page *page = fathom_mpit_page_get();
     const struct fathom_page_row *r, *term;
     const struct fathom_page_object *o;
+    char long_name[80] = "";
     uint64_t used;
     int i;
 
@@ -280,8 +325,15 @@ START_TEST(the_page_shows_everything)
     ck_assert_str_eq((const char *)page + r->at, fake->text);
 
     fake_comm_make(3);
-    fathom_mpit_object_rename(&fake_comms[3], "renamed");
     o = object_with(page, 4);
+    ck_assert_str_eq(o->name, "fake comm");
+    ck_assert_uint_eq(o->bind, MPI_T_BIND_MPI_COMM);
+    memset(long_name, 'n', sizeof(long_name) - 1);
+    fathom_mpit_object_rename(&fake_comms[3], long_name);
+    ck_assert_uint_eq(strlen(o->name), FATHOM_PAGE_NAME_LEN - 1);
+    fathom_mpit_object_rename(&fake_comms[3], NULL);
+    ck_assert_str_eq(o->name, "");
+    fathom_mpit_object_rename(&fake_comms[3], "renamed");
     ck_assert_str_eq(o->name, "renamed");
     ck_assert_uint_eq(o->n_members, FAKE_SIZE);
     r = row_named(page, "fake_msgs", MPI_T_PVAR_CLASS_COUNTER);
@@ -322,19 +374,44 @@ START_TEST(a_full_page_still_serves_tools)
 {
     static struct fake_comm many[60000];
     void *block, *last = NULL;
-    int i, n_outside = 0;
+    int i, round, n_outside[2] = {0, 0};
 
-    for (i = 0; i < 60000; i++) {
-        n_outside +=
-            fathom_mpit_object_add(&fake_table, &many[i], 100 + (uint64_t)i, "", 1, &block);
-        ck_assert_ptr_nonnull(block);
-        last = block;
+    for (round = 0; round < 2; round++) {
+        for (i = 0; i < 60000; i++) {
+            n_outside[round] -=
+                fathom_mpit_object_add(&fake_table, &many[i], 100 + (uint64_t)i, "", 1, &block);
+            ck_assert_ptr_nonnull(block);
+            last = block;
+        }
+        ck_assert_int_gt(n_outside[round], 0);
+        ((struct fake_comm_words *)last)->n_msgs = 1;
+        for (i = 0; i < 60000; i++) {
+            fathom_mpit_object_remove(&many[i]);
+        }
     }
-    ck_assert_int_lt(n_outside, 0);
-    ((struct fake_comm_words *)last)->n_msgs = 1;
-    for (i = 0; i < 60000; i++) {
-        fathom_mpit_object_remove(&many[i]);
-    }
+    ck_assert_int_eq(n_outside[0], n_outside[1]); /* only what lay in the page is used again */
+}
+END_TEST
+
+/* What is no object of a table that is in. */
+START_TEST(unknown_objects_are_refused)
+{
+    static const struct fathom_table other = {.room = "other"};
+    static struct fathom_host host = {.name = "other"};
+    void *block = &host, *again;
+
+    ck_assert_int_eq(fathom_mpit_object_add(&other, &host, 1, "x", 1, &block), -1);
+    ck_assert_ptr_null(block);
+    ck_assert_int_eq(fathom_mpit_object_add(&fake_table, NULL, 1, "x", 1, &block), -1);
+    ck_assert_ptr_null(block);
+    ck_assert_int_eq(fathom_mpit_object_add(&fake_table, &host, 1, "x", 1, &block), 0);
+    ck_assert_int_eq(fathom_mpit_object_add(&fake_table, &host, 1, "x", 1, &again), 0);
+    ck_assert_ptr_eq(block, again); /* one that is there already */
+    fathom_mpit_object_remove(&host);
+    ck_assert_ptr_null(object_with(fathom_mpit_page_get(), 1));
+    /* The host is one, for good. */
+    ck_assert_int_eq(fathom_mpit_host(NULL), -1);
+    ck_assert_int_eq(fathom_mpit_host(&host), -1);
 }
 END_TEST
 
@@ -404,6 +481,7 @@ int main(void)
                             categories_are_a_tree,
                             error_texts,
                             the_page_shows_everything,
+                            unknown_objects_are_refused,
                             what_ended_is_used_again,
                             a_full_page_still_serves_tools};
 
