@@ -179,6 +179,7 @@ static void judge(struct watch *w, int rank)
     struct fm_rank *r = &w->job->ranks[rank];
     bool is_by_us = w->is_ending;
     struct fm_verdict v;
+    bool is_told;
     int sig;
 
     r->is_judged = true;
@@ -188,13 +189,17 @@ static void judge(struct watch *w, int rank)
         return;
     }
     fail(w, v.exit_status);
-    if (v.text[0] != '\0' && !(sig && (w->forwarded >> sig & 1))) {
+    /* Whoever sent us the signal, or wants no more of our output, knows. */
+    is_told = (sig && (w->forwarded >> sig & 1)) ||
+              (sig == SIGPIPE &&
+               (fm_outlet_is_deserted(&w->outlets[1]) || fm_outlet_is_deserted(&w->outlets[2])));
+    if (v.text[0] != '\0' && !is_told) {
         say_rank(w, rank, v.text);
     }
     if (v.must_end_job && w->n_alive > 0) {
         int n_others = w->n_alive - !r->is_ended;
 
-        if (!w->interrupt_at_ns && n_others > 0) {
+        if (!is_told && !w->interrupt_at_ns && n_others > 0) {
             fprintf(w->err, "mpiexec: ending the other %d rank%s\n", n_others,
                     n_others == 1 ? "" : "s");
         }

@@ -90,6 +90,13 @@ void fm_outlet_serve(struct fm_outlet *o)
     }
 }
 
+bool fm_outlet_is_deserted(const struct fm_outlet *o)
+{
+    struct pollfd p = {.fd = o->fd};
+
+    return poll(&p, 1, 0) > 0 && (p.revents & POLLERR);
+}
+
 static ssize_t put(void *outlet, const char *text, size_t len)
 {
     fm_outlet_put(outlet, text, len);

@@ -15,7 +15,7 @@ struct fm_outlet {
     char *text; /* what is kept */
     size_t len, room;
     int error;    /* why something was lost, 0: nothing was */
-    bool is_deaf; /* nobody reads any more */
+    bool is_deaf; /* a write has met no reader */
 };
 
 void fm_outlet_init(struct fm_outlet *o, int fd);
@@ -27,6 +27,8 @@ void fm_outlet_put(struct fm_outlet *o, const char *text, size_t len);
 struct pollfd fm_outlet_poll(const struct fm_outlet *o);
 /* Write what is kept, as far as it goes. */
 void fm_outlet_serve(struct fm_outlet *o);
+/* Has its reader gone? Asked of the pipe: ranks may write there too. */
+bool fm_outlet_is_deserted(const struct fm_outlet *o);
 
 /* A stream of lines that ends in the outlet; the caller closes it. NULL: no memory. */
 FILE *fm_outlet_stream(struct fm_outlet *o);

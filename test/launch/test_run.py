@@ -211,9 +211,17 @@ class Output(Test):
                     self.assertEqual((out.read(), err.read()), (f'{rank}\n', f'e{rank}\n'))
 
     def test_reader_that_goes_away(self):
-        job = self.start('sh', '-c', f'{harness.MPIEXEC} -n 2 -l yes | head -n 1')
-        self.assertEqual(job.end(), 0)
-        self.assertRegex(job.out, r'^\[\d\] y\n$')
+        """As of any program: it ends by SIGPIPE, and nothing is said."""
+        for label, line in ('', 'y'), ('-l', r'\[\d\] y'):
+            with self.subTest(label):
+                job = self.start('sh', '-c', f'({harness.MPIEXEC} -n 2 {label} yes; echo $? >&2) '
+                                 '| head -n 1')
+                self.ends(job, 0)
+                self.assertRegex(job.out, f'^{line}\n$')
+                self.assertEqual(job.err, '141\n')
+        job = self.mpiexec('-n', 2, *sh('kill -13 $$')) # of another pipe, perhaps
+        self.ends(job, 141)
+        self.assertIn('Broken pipe', job.err)
 
     def test_output_that_cannot_be_written(self):
         much = sh('yes | head -c 300000; echo $FATHOM_RANK ended >&3')
