@@ -629,6 +629,9 @@ int fm_local_run(struct fm_job *job)
     if (job->opts->does_print_exits) {
         fm_report_exits(job, w.err);
     }
+    if (w.is_ending || w.hurry) {
+        fm_sweep_processes(job);
+    }
     fm_sweep(job);
     tell_lost_output(&w);
     wait_for_readers(&w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libraries below us leave behind for a rank that was killed. */
+/* What is left behind for ranks that have ended. */
 #pragma once
 
 #include "launch/job.h"
@@ -10,3 +10,9 @@
  * process that ends in order.
  */
 void fm_sweep(const struct fm_job *job);
+
+/*
+ * The job was made to end: kill what ranks have started and left behind, as a shell that is killed
+ * leaves its program. Whoever wants to outlive a job leaves our process group, as daemons do.
+ */
+void fm_sweep_processes(const struct fm_job *job);

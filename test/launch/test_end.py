@@ -99,6 +99,20 @@ class End(Test):
         os.kill(job.pid, signal.SIGKILL)
         self.ends(job, 137)
 
+    def test_what_ranks_have_started_ends_with_a_job_that_is_ended(self):
+        for script, n_daemons in ('sleep 600; :', 0), ('setsid sleep 600 & wait', 2):
+            for target, sig, status in ('mpiexec', signal.SIGTERM, 143), ('rank', signal.SIGKILL, 137):
+                with self.subTest(script=script, target=target):
+                    job = self.mpiexec('-n', 2, 'sh', '-c', f'echo here rank $FATHOM_RANK pid $$; {script}')
+                    pids = dict(job.expect(r'rank (\d) pid (\d+)', 2))
+                    until(lambda: len(job.relatives()) == 4 and n_daemons == sum(
+                        os.getsid(p) == p for p in job.relatives()), 'there are 4 processes')
+                    os.kill(job.pid if target == 'mpiexec' else int(pids['1']), sig)
+                    self.ends(job, status)
+                    until(lambda: len(job.relatives()) <= n_daemons, 'the others have ended')
+                    self.assertEqual(len(job.relatives()), n_daemons)
+                    job.kill_all()
+
     def test_abort_below_a_shell(self):
         job = self.mpiexec('-n', 2, 'sh', '-c',
                            f'{harness.ACTOR} init barrier 1:abort:8 wait; exit 0')
