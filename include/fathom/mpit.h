@@ -217,10 +217,11 @@ struct fathom_pvar {
     size_t on_at; /* bound to nothing: byte offset of a word that counts the started handles of the
                      rows that name it, for what the host counts only while somebody wants it; 0:
                      it always counts */
-    size_t whole_at; /* PERCENTAGE of something finite: byte offset, in the same block, of the word
-                        that says how much there is; `at` or the terms say how much is in use, both
-                        as whole numbers, and fathom_page_share() what that comes to. 0: the word is
-                        the value, a double */
+    size_t whole_at; /* Something finite: byte offset, in the same block, of the word that says how
+                        much there is; 0: of nothing. PERCENTAGE: `at` or the terms say how much is
+                        in use, as a whole number, and fathom_page_share() what that comes to (of
+                        nothing: the word is the value, a double). LOWWATERMARK, bound to nothing:
+                        the level is what is left, and begins with all when the table is added */
 };
 #define FATHOM_PER_MEMBER (-1)
 

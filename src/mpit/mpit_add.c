@@ -168,11 +168,13 @@ static const char *check_term(const struct fathom_table *t, const struct fathom_
     return check_bind(t, r->bind, term->at, ((n - 1) * step + 1) * sizeof(uint64_t));
 }
 
-/* A share of something finite, which lies in the same block. */
+/* A part of something finite, which lies in the same block. */
 static const char *check_whole(const struct fathom_table *t, const struct fathom_pvar *r)
 {
-    if (r->klass != FATHOM_PERCENTAGE || r->count > 1 || r->count < 0) {
-        return "is a share, but no single percentage";
+    bool is_rest = r->klass == FATHOM_LOWWATERMARK && r->bind <= FATHOM_BIND_NONE;
+
+    if ((r->klass != FATHOM_PERCENTAGE && !is_rest) || r->count > 1 || r->count < 0) {
+        return "is a part, but no single percentage or rest";
     }
     return check_bind(t, r->bind, r->whole_at, sizeof(uint64_t));
 }
@@ -452,7 +454,7 @@ static void pvar_row_outside(const struct fm_pvar *v)
     } else if (v->mode == FM_PVAR_LOW) {
         p->at += offsetof(struct fathom_level, low);
     }
-    if (r->whole_at) {
+    if (r->whole_at && v->is_derived) {
         p->whole_at = p->block ? r->whole_at : fm_page_offset(v->table->block + r->whole_at);
     }
     fm_page_row_publish();
@@ -501,6 +503,16 @@ static uint32_t *flat_of(const struct fathom_pvar *r)
     return flat;
 }
 
+/* All is left, so far: nobody has seen the level yet. */
+static void begin_with_all(const struct fm_pvar *v)
+{
+    char *block = v->table->block;
+    uint64_t all = *(const uint64_t *)(const void *)(block + v->row->whole_at);
+
+    *(struct fathom_level *)(void *)(block + v->word_at) =
+        (struct fathom_level){.now = all, .hi_mark = all, .lo_mark = all, .high = all, .low = all};
+}
+
 static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
 {
     struct fm_pvar *v;
@@ -518,7 +530,7 @@ static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
     v->is_readonly = v->mode == FM_PVAR_AS_IS;
     v->is_atomic = !v->is_readonly;
     v->count = r->count == FATHOM_PER_MEMBER ? 0 : r->count > 1 ? r->count : 1;
-    v->is_derived = r->terms || r->whole_at;
+    v->is_derived = r->terms || (r->whole_at && r->klass == FATHOM_PERCENTAGE);
     v->word_at = r->at;
     v->flat = r->whole_at ? NULL : flat_of(r);
     v->step = 1;
@@ -528,6 +540,9 @@ static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
         v->word_at = table->from->object_block_len + r->at;
     }
     v->enum_handle = fm_enum_handle(r->items);
+    if (r->whole_at && v->mode == FM_PVAR_LOW) {
+        begin_with_all(v);
+    }
     pvar_row_outside(v);
     return fm_name_add(FM_NAME_PVAR, r->name, (int)r->klass, 0) < 0 ? -1 : 0;
 }

@@ -55,6 +55,16 @@ void *fm_double_block(const struct fathom_table *table)
             memcpy(block + c->at, &c->def, sizeof(int64_t));
         }
     }
+    for (int k = 0; k < table->n_pvars; k++) {
+        const struct fathom_pvar *p = &table->pvars[k];
+
+        if (p->klass == FATHOM_LOWWATERMARK && p->whole_at) { /* all is left */
+            uint64_t all = *(const uint64_t *)(const void *)(block + p->whole_at);
+
+            *(struct fathom_level *)(void *)(block + p->at) = (struct fathom_level){
+                .now = all, .hi_mark = all, .lo_mark = all, .high = all, .low = all};
+        }
+    }
     return block;
 }
 

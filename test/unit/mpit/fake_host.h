@@ -23,7 +23,7 @@ struct fake_words {
     /* pvars */
     uint64_t n_done, n_bytes, real_sum, wait_ns, state, size, plain, generic, generic_rw, running;
     uint64_t counts[3], pairs[2][2];
-    struct fathom_level depth, other;
+    struct fathom_level depth, other, rest;
     uint64_t on_plain, on_bound, on_empty;
     uint64_t asked[2], n_asking; /* counted while somebody asks */
 };

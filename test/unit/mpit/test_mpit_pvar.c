@@ -242,6 +242,24 @@ START_TEST(percentages_are_shares)
 }
 END_TEST
 
+START_TEST(what_is_left_begins_with_all)
+{
+    MPI_T_pvar_session s = session_open();
+    MPI_T_pvar_handle h = pvar_open(s, "fake_rest", MPI_T_PVAR_CLASS_LOWWATERMARK);
+
+    ck_assert_uint_ge(fake->bound, 7);
+    ck_assert_uint_eq(fake->rest.now, fake->bound);
+    ck_assert_uint_eq(fake->rest.low, fake->bound);
+    OK(MPI_T_pvar_start(s, h));
+    ck_assert_uint_eq(pvar_u64(s, h), fake->bound);
+    fathom_level_add(&fake->rest, -7);
+    fathom_level_add(&fake->rest, 5);
+    ck_assert_uint_eq(pvar_u64(s, h), fake->bound - 7);
+    ck_assert_uint_eq(fake->rest.low, fake->bound - 7);
+    OK(MPI_T_pvar_session_free(&s));
+}
+END_TEST
+
 START_TEST(generic_can_be_writable)
 {
     MPI_T_pvar_session s = session_open();
@@ -655,6 +673,7 @@ int main(void)
                             doubles_and_narrow_types,
                             states_levels_sizes_and_percentages_show_the_word,
                             percentages_are_shares,
+                            what_is_left_begins_with_all,
                             generic_can_be_writable,
                             continuous_variables_cannot_be_started,
                             sessions_do_not_touch_each_other,

@@ -293,7 +293,7 @@ END_TEST
 #define NO_STATE     "is a state without enumeration, or an enumeration that is no state"
 #define NO_ARRAY     "is an array of levels"
 #define NO_SUM       "is a sum of what cannot be added"
-#define NO_SHARE     "is a share, but no single percentage"
+#define NO_SHARE     "is a part, but no single percentage or rest"
 #define BAD_TERM     "is an array of sums over more than one word"
 #define NO_MEMBER    "counts per member, but is not bound to its table's object"
 #define BEYOND       "lies outside of a member's record"
@@ -347,6 +347,10 @@ static struct {
     {PVAR(FATHOM_PERCENTAGE, SUM(two), .whole_at = 8), 16, NULL},
     {PVAR(FATHOM_PERCENTAGE, SUM(two)), 16, NO_SUM},
     {PVAR(FATHOM_LEVEL, .whole_at = 8), 16, NO_SHARE},
+    {PVAR(FATHOM_LOWWATERMARK, .at = 8, .whole_at = LEVEL_LEN), LEVEL_LEN + 8, NULL},
+    {PVAR(FATHOM_LOWWATERMARK, .whole_at = LEVEL_LEN), LEVEL_LEN + 7, OUTSIDE},
+    {PVAR(FATHOM_LOWWATERMARK, IN_COMM, .whole_at = 8), 64, NO_SHARE},
+    {PVAR(FATHOM_HIGHWATERMARK, .whole_at = 8), 64, NO_SHARE},
     /* counted while somebody asks */
     {COUNTER(.on_at = 8), 16, NULL},
     {COUNTER(.on_at = 8), 15, BAD_ON},
