@@ -171,6 +171,8 @@ struct fm_mpit_words {
     uint64_t n_waited;
     uint64_t n_dropped;
     uint64_t n_cvar_writes;
+    uint64_t cvar_last; /* index + 1 */
+    struct fathom_level queue_free;
     uint64_t queue_len; /* cvars */
     uint64_t papi;      /* enum fm_sde_choice */
     char papi_library[FM_TEXT_MAX];

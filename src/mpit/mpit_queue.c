@@ -53,6 +53,7 @@ int fm_queue_open(unsigned n_entries)
     atomic_store_explicit(&queue.head, 0, memory_order_relaxed);
     atomic_store_explicit(&queue.tail, 0, memory_order_relaxed);
     atomic_store_explicit(&queue.room, room, memory_order_relaxed);
+    fathom_level_set(&fm_mpit_words->queue_free, room);
     atomic_store_explicit(&queue.cells, cells, memory_order_release);
     return 0;
 }
@@ -106,8 +107,11 @@ void fm_queue_pop(void)
     uint64_t head = atomic_load_explicit(&queue.head, memory_order_relaxed);
     struct cell *c = cell_at(atomic_load_explicit(&queue.cells, memory_order_relaxed), head);
 
+    /* Writers only take places: fewest are free when the reader is about to free one. */
+    fathom_level_set(&fm_mpit_words->queue_free, fm_queue_room() - fm_queue_len());
     atomic_store_explicit(&c->turn, head + fm_queue_room(), memory_order_release);
     atomic_store_explicit(&queue.head, head + 1, memory_order_release);
+    fathom_level_set(&fm_mpit_words->queue_free, fm_queue_room() - fm_queue_len());
 }
 
 unsigned fm_queue_len(void)

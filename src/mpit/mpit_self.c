@@ -103,6 +103,20 @@ static const struct fathom_pvar pvars[] = {
      .klass = FATHOM_COUNTER,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(n_cvar_writes)},
+    {.name = "mpit_cvar_last",
+     .desc = "Index plus 1 of the control variable that MPI_T_cvar_write wrote last, 0 before the "
+             "first; look here to tell which change a change in the other numbers follows.",
+     .klass = FATHOM_GENERIC,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(cvar_last)},
+    {.name = "mpit_queue_free_low",
+     .desc = "Fewest places that were free for events that wait; raise mpit_event_queue before "
+             "there is none, since then events are dropped.",
+     .unit = "events",
+     .klass = FATHOM_LOWWATERMARK,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(queue_free),
+     .whole_at = WORD(queue_len)},
 };
 
 static const struct fathom_event_item written_data[] = {
@@ -156,6 +170,7 @@ void fm_mpit_cvar_written(int index, uint64_t value)
     uint64_t values[2] = {(uint64_t)index, value};
 
     fathom_word_add(&fm_mpit_words->n_cvar_writes, 1);
+    __atomic_store_n(&fm_mpit_words->cvar_last, (uint64_t)index + 1, __ATOMIC_RELAXED);
     if (__atomic_load_n(&fm_mpit_words->on_cvar_written, __ATOMIC_RELAXED)) {
         fm_event_raise(&events[0], fm_mpit_words, values);
     }

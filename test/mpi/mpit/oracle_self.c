@@ -3,6 +3,7 @@
  * Requests, queues, probes, communicators and the registry's own variables against what one process
  * does with itself, where nothing comes from outside. Exact, call by call.
  */
+#include "../knob.h"
 #include "clock.h"
 #include "oracle.h"
 
@@ -51,6 +52,19 @@ static int item_of(const char *variable, const char *item)
     }
     CHECK(!"a known item");
     return -1;
+}
+
+/* Of a control variable: its value, and its index. */
+static int read_knob(const char *variable, void *value)
+{
+    MPI_T_cvar_handle h;
+    int index, count;
+
+    OK(MPI_T_cvar_get_index(variable, &index));
+    OK(MPI_T_cvar_handle_alloc(index, NULL, &h, &count));
+    OK(MPI_T_cvar_read(h, value));
+    OK(MPI_T_cvar_handle_free(&h));
+    return index;
 }
 
 /* ---- receives first ---- */
@@ -379,7 +393,10 @@ static void drops(void)
     enum { N = 3000 };
     static MPI_Request q[2 * N];
     MPI_T_event_registration outside;
+    unsigned room;
     int index;
+
+    read_knob("mpit_event_queue", &room);
 
     OK(MPI_T_event_get_index("request_completed_event", &index));
     OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &outside));
@@ -391,9 +408,18 @@ static void drops(void)
         OK(MPI_Recv_init(in, 1, MPI_CHAR, me, 1, comm, &q[2 * k]));
     }
     mark();
+    now_is("mpit_queue_free_low", room);
+    for (int k = 1; k < 20; k++) { /* as many completions */
+        OK(MPI_Startall(2 * k, q));
+        OK(MPI_Waitall(2 * k, q, MPI_STATUSES_IGNORE));
+        now_is("mpit_queue_free_low", room - 2 * k);
+    }
+    mark();
     n_called = n_dropped = 0;
+    now_is("mpit_queue_free_low", room);
     OK(MPI_Startall(2 * N, q)); /* 2 * N completions, and callbacks only at its end */
     OK(MPI_Waitall(2 * N, q, MPI_STATUSES_IGNORE));
+    now_is("mpit_queue_free_low", 0);
     /* What was dropped is told before the next event of the source. */
     OK(MPI_Startall(2, q));
     OK(MPI_Waitall(2, q, MPI_STATUSES_IGNORE));
@@ -424,7 +450,10 @@ static void writes(void)
     limit = ~0ull; /* out of bounds: not written */
     CHECK(MPI_T_cvar_write(h, &limit) != MPI_SUCCESS);
     same("mpit_cvar_writes", 5);
+    now_is("mpit_cvar_last", index + 1);
     OK(MPI_T_cvar_handle_free(&h));
+    knob("coll_timing", 0);
+    now_is("mpit_cvar_last", read_knob("coll_timing", &index) + 1);
 }
 
 static void clock_looked_at(void)
@@ -524,6 +553,7 @@ int main(int argc, char **argv)
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     oracle_open();
     early_objects(infos);
+    now_is("mpit_cvar_last", 0);
     mark();
     clock_begin(2, 3 * SECOND); /* between the first look at the clock and the second */
     OK(MPI_Init(&argc, &argv));
