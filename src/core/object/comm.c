@@ -27,6 +27,7 @@ struct comm_words {
     uint64_t limit;       /* control variable: see fm_comm_limit() */
     struct fathom_level live;
     uint64_t n_created, n_freed;
+    uint64_t n_agreed;             /* that live and count for comm_limit */
     uint64_t on_created, on_freed; /* events */
 };
 
@@ -75,6 +76,15 @@ static const struct fathom_pvar pvars[] = {
      FATHOM_COUNTER, .at = WORD(n_created)},
     {"comm_freed", "Communicators whose last user is gone.", "comms",
      FATHOM_COUNTER, .at = WORD(n_freed)},
+    {"comm_utilization", "Share of comm_limit that is used up by communicators; look here when a "
+     "long run may forget to free some.", NULL, FATHOM_PERCENTAGE,
+     .verbosity = FATHOM_USER_DETAIL, .at = WORD(n_agreed), .whole_at = WORD(limit)},
+    {"comm_id", "Number of this communicator, unique within the process; look here to find it in "
+     "events that have its number, and in the shared page.", NULL, FATHOM_GENERIC,
+     .bind = OF_COMM(id)},
+    {"comm_context", "Context id of this communicator; look here to find its messages in events, "
+     "which have it (plus 1 for those of collectives).", NULL, FATHOM_GENERIC,
+     .bind = OF_COMM(context)},
     /* Name, class, type, binding and count are those of the example in MPI-5.0 15.3.10. */
     {"MPI_T_UMQ_LENGTH", "Unexpected messages that wait for a receive in this communicator.",
      "messages", FATHOM_LEVEL, .type = FATHOM_INT, .verbosity = FATHOM_USER_BASIC,
@@ -177,6 +187,8 @@ static int take_words(struct fm_comm *comm)
     }
     comm->words = block;
     comm->words->eager_limit = words->eager_limit < NO_LIMIT ? words->eager_limit + 1 : 0;
+    comm->words->context = comm->context;
+    comm->words->id = comm->id;
     comm->peer_words = (struct fm_comm_peer_words *)((char *)block + len);
     return 0;
 }
@@ -225,6 +237,7 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
     comm->remote_group = remote_group ? fm_object_ref(remote_group) : NULL;
     fathom_level_add(&words->live, 1);
     words->n_created++;
+    words->n_agreed += comm->context >= FM_CONTEXT_FIRST;
     if (words->on_created) {
         emit(EV_CREATED, comm);
     }
@@ -239,6 +252,7 @@ void fm_comm_release(struct fm_comm *comm)
 {
     fathom_level_add(&words->live, -1);
     words->n_freed++;
+    words->n_agreed -= comm->context >= FM_CONTEXT_FIRST;
     if (words->on_freed) {
         emit(EV_FREED, comm);
     }

@@ -27,6 +27,7 @@ struct fm_comm_words {
         eager_limit; /* override of p2p_eager_limit: value + 1, 0 = follow the process-wide one */
     uint64_t n_coll; /* collective calls */
     uint64_t node;   /* override of coll_node: value + 1, 0 = follow the process-wide one */
+    uint64_t context, id; /* as in struct fm_comm, for tools */
 } FM_ALIGNED(16);
 
 /* Words of each rank that messages may go to. */

@@ -113,6 +113,16 @@ static inline ull value(const char *name, int item)
     return now[item];
 }
 
+/* A share, as value() gives it. */
+static inline ull share_of(double part, double whole)
+{
+    double share = part / whole;
+    ull bits;
+
+    memcpy(&bits, &share, sizeof(bits));
+    return bits;
+}
+
 /* What came since mark(). */
 static inline ull since(const char *name, int item)
 {
@@ -142,6 +152,8 @@ static inline void oracle_differs(const char *file, int line, const char *name, 
 #define at_least(name, should)        ORACLE(name, 0, since(name, 0), >=, should)
 #define at_most(name, should)         ORACLE(name, 0, since(name, 0), <=, should)
 #define now_is(name, should)          ORACLE(name, 0, value(name, 0), ==, should)
+#define now_is_share(name, part, whole)                                                            \
+    ORACLE(name, 0, value(name, 0), ==, share_of((double)(part), (double)(whole)))
 #define now_is_at_most(name, should)  ORACLE(name, 0, value(name, 0), <=, should)
 #define now_is_at_least(name, should) ORACLE(name, 0, value(name, 0), >=, should)
 

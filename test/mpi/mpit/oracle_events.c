@@ -77,6 +77,22 @@ static void clear(void)
 
 #define raised(name, should) ORACLE(name, 0, events[event(name)].n, ==, should)
 
+/* What names the communicator in events. */
+static ull bound(const char *name, MPI_Comm c)
+{
+    MPI_T_pvar_handle h;
+    int index, count;
+    ull value;
+
+    OK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_GENERIC, &index));
+    OK(MPI_T_pvar_handle_alloc(oracle_session, index, &c, &h, &count));
+    OK(MPI_T_pvar_read(oracle_session, h, &value));
+    OK(MPI_T_pvar_handle_free(oracle_session, &h));
+    return value;
+}
+
+#define bound_is(name, c, should) ORACLE(name, 0, bound(name, c), ==, should)
+
 /* ---- alone ---- */
 
 static void with_itself(void)
@@ -90,6 +106,7 @@ static void with_itself(void)
     raised("match_receive_posted", N);
     CHECK_EQ(events[event("match_receive_posted")].last_int[2], N - 1); /* tag */
     CHECK_EQ(events[event("match_receive_posted")].last[3], N);
+    bound_is("comm_context", comm, events[event("match_receive_posted")].last_int[0]);
     for (int k = 0; k < N; k++) {
         OK(MPI_Isend(out, LEN, MPI_CHAR, me, k, comm, &q[N + k]));
     }
@@ -126,6 +143,8 @@ static void objects(void)
         CHECK(events[event("comm_created_event")].last[0] > id); /* numbers only grow */
         id = events[event("comm_created_event")].last[0];
         CHECK_EQ(events[event("comm_created_event")].last_int[2], size);
+        bound_is("comm_id", made[k], id);
+        bound_is("comm_context", made[k], events[event("comm_created_event")].last_int[1]);
     }
     raised("comm_created_event", N);
     raised("comm_freed_event", 0);

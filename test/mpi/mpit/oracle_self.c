@@ -286,6 +286,28 @@ static void polls(void)
 
 /* ---- objects ---- */
 
+/* Until the next one is refused. */
+static void full(void)
+{
+    enum { LIMIT = 20 };
+    MPI_Comm made[LIMIT];
+    ull was;
+    int n = 0;
+
+    read_knob("comm_limit", &was);
+    knob("comm_limit", LIMIT);
+    while (n < LIMIT && MPI_Comm_dup(comm, &made[n]) == MPI_SUCCESS) {
+        n++;
+    }
+    CHECK(n > 0 && n < LIMIT); /* `comm` is one */
+    for (int k = 0; k < n; k++) {
+        now_is_share("comm_utilization", LIMIT - k, LIMIT);
+        OK(MPI_Comm_free(&made[k]));
+    }
+    now_is_share("comm_utilization", LIMIT - n, LIMIT);
+    knob("comm_limit", was);
+}
+
 static void comms(void)
 {
     enum { N = 6 };
@@ -302,6 +324,7 @@ static void comms(void)
         same("comm_freed", k + 1);
         same("comm_live", N - 1 - k);
     }
+    full();
 }
 
 /* ---- the registry itself ---- */
