@@ -54,6 +54,9 @@ static const struct fathom_pvar pvars[] = {
      "comms", FATHOM_COUNTER, .at = WORD(n_refused), .category = "coll_node"},
     {"coll_node_live", "Communicators that have such memory now.", "comms", FATHOM_LEVEL,
      .at = WORD(n_live), .is_level = true, .category = "coll_node"},
+    {"coll_node_utilization", "Share of coll_node_comms that is taken; at 1, further communicators "
+     "are among coll_node_refused.", NULL, FATHOM_PERCENTAGE, .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(n_live), .whole_at = WORD(max_comms), .category = "coll_node"},
     {"coll_node_bytes", "Such memory that this process shares.", "bytes", FATHOM_LEVEL,
      .at = WORD(bytes), .is_level = true, .category = "coll_node"},
     {"coll_node_dozes", "Times that this process was about to sleep in such a call.", "times",

@@ -366,7 +366,7 @@ static void spin(void)
 
 /* ---- collectives through memory that the ranks share ---- */
 
-enum { N_SHARED = 3, NEVER = 1, ALWAYS = 2 };
+enum { N_SHARED = 3, MAX_SHARED = 12, NEVER = 1, ALWAYS = 2 };
 
 /* The library's own calls of mmap(2) for such memory, on their way to libc: as long as it asks
    them to be, not as the kernel rounds them. Before the first byte of each lies a line that tells
@@ -427,6 +427,7 @@ static void check_shared(ull n, ull n_asked, ull before)
 
     same("coll_node_made", grown);
     same("coll_node_live", grown);
+    now_is_share("coll_node_utilization", n + grown, MAX_SHARED);
     same("coll_node_refused", n_asked - grown);
     bytes -= before;
     ORACLE("coll_node_bytes", 0, since("coll_node_bytes", 0), <=, bytes);
@@ -461,6 +462,7 @@ static void shared(void)
     ull n, before, bytes;
     int is_over;
 
+    knob("coll_node_comms", MAX_SHARED);
     mark();
     n = segments(&before);
     n_mapped = mapped_bytes = 0;
