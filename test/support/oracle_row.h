@@ -26,8 +26,8 @@ static inline uint64_t oracle_value(const struct fathom_table *t, const void *bl
 {
     const struct fathom_pvar *row = oracle_row(t, name);
     const char *at = (const char *)block + row->at;
-    bool is_high = row->klass == FATHOM_HIGHWATERMARK;
     uint64_t sum = 0;
+    double share;
 
     for (int k = 0; k < row->n_terms; k++) {
         const struct fathom_term *term = &row->terms[k];
@@ -40,7 +40,30 @@ static inline uint64_t oracle_value(const struct fathom_table *t, const void *bl
     if (row->terms) {
         return sum;
     }
-    return is_high ? ((const struct fathom_level *)at)->high : ((const uint64_t *)at)[item];
+    switch (row->klass) {
+    case FATHOM_HIGHWATERMARK:
+        return ((const struct fathom_level *)at)->high;
+    case FATHOM_LOWWATERMARK:
+        return ((const struct fathom_level *)at)->low;
+    case FATHOM_PERCENTAGE:
+        share = fathom_page_share(
+            *(const uint64_t *)at,
+            *(const uint64_t *)(const void *)((const char *)block + row->whole_at));
+        memcpy(&sum, &share, sizeof(sum));
+        return sum;
+    default:
+        return ((const uint64_t *)at)[item];
+    }
+}
+
+/* As oracle_value() gives it. */
+static inline uint64_t oracle_share(double part, double whole)
+{
+    double share = part / whole;
+    uint64_t bits;
+
+    memcpy(&bits, &share, sizeof(bits));
+    return bits;
 }
 
 #define ORACLE_ROW(t, block, name, item, op, should)                                               \

@@ -44,6 +44,12 @@ static bool is_automatic(const struct fm_buffer *b)
     return b->addr == MPI_BUFFER_AUTOMATIC;
 }
 
+/* Bytes that the user gave. */
+static uint64_t given(const struct fm_buffer *b)
+{
+    return is_automatic(b) ? 0 : (uint64_t)b->len;
+}
+
 static struct fm_buffer *find(const struct fm_channel *ch, const void *owner)
 {
     struct fm_buffer *b = ch->buffers;
@@ -71,6 +77,13 @@ static struct fm_buffer *buffer_of(const struct fm_comm *comm)
 }
 
 /* ---- segments ---- */
+
+/* What messages take, in all and of what the user gave. */
+static void count_taken(const struct fm_buffer *b, int64_t by)
+{
+    fathom_level_add(&b->ch->words->bsend_bytes, by);
+    b->ch->words->bsend_taken += is_automatic(b) ? 0 : (uint64_t)by;
+}
 
 /* One free segment over the whole buffer, if a header fits at all. */
 static void divide(struct fm_buffer *b)
@@ -166,6 +179,7 @@ static void free_buffer(struct fm_buffer *b)
         at = &(*at)->next;
     }
     *at = b->next;
+    FM_STAT(b->ch->words->bsend_attached -= given(b));
     free(b);
 }
 
@@ -192,7 +206,7 @@ static void give_back(struct segment *s)
     struct fm_list *before = s->link.prev;
 
     fm_list_remove(&s->active);
-    FM_STAT(fathom_level_add(&b->ch->words->bsend_bytes, -(int64_t)s->len));
+    FM_STAT(count_taken(b, -(int64_t)s->len));
     if (is_automatic(b)) {
         free(s);
     } else {
@@ -231,6 +245,7 @@ int fm_bsend_attach(struct fm_channel *ch, const void *owner, void *addr, MPI_Co
     }
     b->next = ch->buffers;
     ch->buffers = b;
+    FM_STAT(ch->words->bsend_attached += given(b));
     return 0;
 }
 
@@ -323,10 +338,7 @@ void fm_bsend_orphan(struct fm_channel *ch, const void *owner)
 void fm_bsend_finish(struct fm_channel *ch)
 {
     while (ch->buffers) {
-        struct fm_buffer *next = ch->buffers->next;
-
-        free(ch->buffers);
-        ch->buffers = next;
+        free_buffer(ch->buffers);
     }
 }
 
@@ -393,7 +405,7 @@ int fm_bsend(const struct fm_msg *m, MPI_Count len)
     FM_STAT(ch->words->packed_sent_bytes += m->dtype->is_contig ? 0 : (uint64_t)len);
     s->seq = ++b->last_seq;
     fm_list_push(&b->active, &s->active);
-    FM_STAT(fathom_level_add(&ch->words->bsend_bytes, (int64_t)s->len));
+    FM_STAT(count_taken(b, (int64_t)s->len));
     rc = send_copy(m, len, s);
     FM_STAT(ch->words->n_buffered_sent += rc == 0);
     if (rc != 0) {

@@ -245,6 +245,11 @@ static const struct fathom_pvar pvars[] = {
     {.name = "p2p_rts_waiting_high", .unit = "messages", .klass = FATHOM_HIGHWATERMARK, .at =
      WORD(rts_waiting), .category = "rendezvous",
      .desc = "Most messages that waited for an answer at one time."},
+    {.name = "p2p_rts_room_low", .unit = "messages", .klass = FATHOM_LOWWATERMARK, .at =
+     WORD(rts_room), .whole_at = WORD(rts_window), .category = "rendezvous",
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .desc = "Fewest further messages that a receiver would have let wait for its answer; raise "
+             "p2p_rts_window before there is none, since then messages are held back."},
     {.name = "p2p_rts_sent", .unit = "packets", .klass = FATHOM_COUNTER, .at = WORD(n_rts_sent),
      .category = "rendezvous",
      .desc = "Packets sent: requests to send."},
@@ -312,6 +317,11 @@ static const struct fathom_pvar pvars[] = {
     {.name = "p2p_unexpected_memory_high", .unit = "bytes", .klass = FATHOM_HIGHWATERMARK, .at =
      WORD(unexpected_bytes), .category = "flow",
      .desc = "Most memory that unexpected messages took up."},
+    {.name = "p2p_unexpected_utilization", .klass = FATHOM_PERCENTAGE, .at =
+     WORD(unexpected_bytes), .whole_at = WORD(unexpected_limit), .category = "flow",
+     .verbosity = FATHOM_TUNER_BASIC,
+     .desc = "Share of p2p_unexpected_limit that unexpected messages take up now; look here when "
+             "senders have p2p_credit_stalls, and raise the limit where it is near 1."},
     {.name = "p2p_unexpected_window", .unit = "bytes", .klass = FATHOM_SIZE, .at =
      WORD(window_bytes), .category = "flow",
      .desc = "Unexpected memory that one sender may use here, over libfabric within "
@@ -365,6 +375,13 @@ static const struct fathom_pvar pvars[] = {
     {.name = "p2p_bsend_bytes_high", .unit = "bytes", .klass = FATHOM_HIGHWATERMARK, .at =
      WORD(bsend_bytes), .category = "flow",
      .desc = "Most attached memory that buffered sends used."},
+    {.name = "p2p_bsend_attached", .unit = "bytes", .klass = FATHOM_SIZE, .at =
+     WORD(bsend_attached), .category = "flow",
+     .desc = "Memory attached for buffered sends, MPI_BUFFER_AUTOMATIC apart."},
+    {.name = "p2p_bsend_utilization", .klass = FATHOM_PERCENTAGE, .at = WORD(bsend_taken),
+     .whole_at = WORD(bsend_attached), .category = "flow", .verbosity = FATHOM_USER_DETAIL,
+     .desc = "Share of p2p_bsend_attached that messages take up now; attach more where it comes "
+             "near 1, before MPI_Bsend fails."},
     {.name = "p2p_bsend_waits", .unit = "calls", .klass = FATHOM_COUNTER, .at =
      WORD(n_bsend_waits), .category = "flow",
      .desc = "Times that detaching or flushing a buffer had to wait."},

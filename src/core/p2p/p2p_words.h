@@ -90,6 +90,9 @@ struct fm_p2p_words {
     /* Events. */
     uint64_t on_eager, on_rts, on_data_start, on_data_recvd, on_data_done, on_flow, on_peer,
         on_peer_failed;
+    /* What is left, or used, of what is finite; moved where messages are slow anyway. */
+    struct fathom_level rts_room;         /* RTS that the receiver of the last one still takes */
+    uint64_t bsend_attached, bsend_taken; /* memory that the user gave; of it, in use */
 };
 
 /* Kinds of calls that wait. */

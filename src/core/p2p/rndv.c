@@ -124,12 +124,22 @@ static size_t offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire
     return (size_t)o->n_runs * sizeof(o->runs[0]);
 }
 
+/* What the receiver takes beyond those that it has not answered. */
+static void note_room(struct fm_channel *ch, const struct fm_peer *peer)
+{
+    uint64_t window = ch->words->rts_window;
+    uint64_t left = peer->n_rts < window ? window - peer->n_rts : 0;
+
+    fathom_level_set(&ch->words->rts_room, left + peer->rts_extra);
+}
+
 static void close_window(struct fm_channel *ch, struct fm_send_req *s)
 {
     if (s->is_counted) {
         s->is_counted = false;
         s->peer->n_rts--;
         FM_STAT(fathom_level_add(&ch->words->rts_waiting, -1));
+        FM_STAT(note_room(ch, s->peer));
     }
 }
 
@@ -164,6 +174,7 @@ static void count_rts(struct fm_channel *ch, struct fm_send_req *s)
     }
     s->is_counted = true;
     FM_STAT(fathom_level_add(&w->rts_waiting, 1));
+    FM_STAT(note_room(ch, peer));
     FM_STAT(w->n_rts_sent++);
     FM_STAT(w->n_rndv_sent++);
     FM_STAT(w->rndv_sent_bytes += (uint64_t)s->len);

@@ -10,8 +10,9 @@
 #include "support/oracle_event.h"
 #include "support/oracle_row.h"
 
-#define N_ITEMS 150
-#define MAX_LEN 100000
+#define N_ITEMS    150
+#define MAX_LEN    100000
+#define RTS_WINDOW 2048 /* p2p_rts_window */
 
 /* ---- what the transport was asked, by node ---- */
 
@@ -107,6 +108,12 @@ static void start(int n, const struct net_options *options)
         net.tp[k]->ops = &ops;
         net.ch[k]->resolve = resolve;
         net.ch[k]->resolve_ctx = (void *)(intptr_t)k;
+        /* As the registry begins it. */
+        net.ch[k]->words->rts_room = (struct fathom_level){.now = RTS_WINDOW,
+                                                           .hi_mark = RTS_WINDOW,
+                                                           .lo_mark = RTS_WINDOW,
+                                                           .high = RTS_WINDOW,
+                                                           .low = RTS_WINDOW};
     }
 }
 
@@ -247,6 +254,8 @@ static void batch(struct item *first, int n)
         uint64_t held = net.ch[k]->blocks.n_live * FM_BLOCK_LEN;
 
         same(k, "p2p_unexpected_memory", 0, held);
+        same(k, "p2p_unexpected_utilization", 0,
+             oracle_share((double)held, (double)net.ch[k]->words->unexpected_limit));
         same(k, "p2p_exposed_bytes", 0, asked[k].exposed);
         ORACLE_ROW(&fm_p2p_vars, net.ch[k]->words, "p2p_unexpected_memory_high", 0, >=, held);
     }
@@ -578,6 +587,7 @@ START_TEST(what_waits_is_shown)
     same(0, "p2p_waiting_packets_high", 0, 10);
     same(0, "p2p_rts_waiting", 0, 5);
     same(0, "p2p_rts_waiting_high", 0, 5);
+    same(0, "p2p_rts_room_low", 0, RTS_WINDOW - 5);
     same(1, "p2p_unexpected_memory", 0, net.ch[1]->blocks.n_live * FM_BLOCK_LEN);
     same(1, "p2p_unexpected_memory_high", 0, net.ch[1]->blocks.n_live * FM_BLOCK_LEN);
     fm_mock_script(net.mock)->hold = true;
@@ -590,6 +600,7 @@ START_TEST(what_waits_is_shown)
     fm_progress(net.ch[0]); /* the answers come, and the first fragments leave */
     same(0, "p2p_streams", 0, 5);
     same(0, "p2p_rts_waiting", 0, 0);
+    ck_assert_uint_eq(net.ch[0]->words->rts_room.now, RTS_WINDOW); /* where a new low would begin */
     net_settle();
     same(0, "p2p_streams", 0, 0);
     same(0, "p2p_streams_high", 0, 5);
@@ -618,6 +629,7 @@ START_TEST(too_many_questions_are_held_back)
     }
     net_settle();
     same(0, "p2p_rts_sent", 0, WINDOW);
+    same(0, "p2p_rts_room_low", 0, 0);
     same(0, "p2p_rts_stalls", 0, 1); /* the fifth; those behind it wait in line */
     same(0, "p2p_waiting_packets", 0, N - WINDOW);
     /* The last first: it is not here, and is asked for. */
@@ -763,6 +775,7 @@ START_TEST(buffered_bytes_and_waits)
     start(2, NULL);
     warm_up();
     fm_bsend_attach(net.ch[0], NULL, buffers[0], sizeof(buffers[0]));
+    same(0, "p2p_bsend_attached", 0, sizeof(buffers[0]));
     fm_mock_script(net.mock)->refuse_pct = 100;
     for (int k = 0; k < N; k++) {
         struct fm_msg m = net_msg(0, data, LEN, fm_dtype_byte(), 1, k);
@@ -771,16 +784,49 @@ START_TEST(buffered_bytes_and_waits)
         bytes = oracle_value(&fm_p2p_vars, net.ch[0]->words, "p2p_bsend_bytes", 0);
         ck_assert_uint_ge(bytes, (uint64_t)(k + 1) * LEN);
         ck_assert_uint_le(bytes, (uint64_t)(k + 1) * (LEN + MPI_BSEND_OVERHEAD));
+        same(0, "p2p_bsend_utilization", 0, oracle_share((double)bytes, sizeof(buffers[0])));
     }
     fm_progress_hook_add(net.ch[0], progress_of_other, NULL);
     ck_assert_int_eq(fm_bsend_detach(net.ch[0], NULL, &addr, &len), 0);
     fm_progress_hook_remove(net.ch[0], progress_of_other, NULL);
+    same(0, "p2p_bsend_attached", 0, 0);
+    same(0, "p2p_bsend_utilization", 0, 0);
     same(0, "p2p_bsend_bytes", 0, 0);
     same(0, "p2p_bsend_bytes_high", 0, bytes);
     same(0, "p2p_bsend_waits", 0, 1);
     for (int k = 0; k < N; k++) {
         net_end(net_irecv(1, got, LEN, 0, k), NULL);
     }
+    net_stop();
+}
+END_TEST
+
+/* Memory of the heap is no part of what the user gave. */
+START_TEST(automatic_buffers_are_not_attached_memory)
+{
+    enum { LEN = 1000, ROOM = 10000 };
+    struct fm_comm *comm;
+    struct fm_msg m;
+
+    start(2, NULL);
+    warm_up();
+    comm = net.comm[0];
+    fm_bsend_attach(net.ch[0], NULL, buffers[0], ROOM);
+    fm_bsend_attach(net.ch[0], comm, MPI_BUFFER_AUTOMATIC, 0);
+    same(0, "p2p_bsend_attached", 0, ROOM);
+    fm_mock_script(net.mock)->refuse_pct = 100;
+    m = net_msg(0, data, LEN, fm_dtype_byte(), 1, 0);
+    ck_assert_int_eq(fm_send(&m, FM_SEND_BUFFERED), 0);
+    ORACLE_ROW(&fm_p2p_vars, net.ch[0]->words, "p2p_bsend_bytes", 0, >=, LEN);
+    same(0, "p2p_bsend_utilization", 0, 0);
+    fm_mock_script(net.mock)->refuse_pct = 0;
+    net_settle();
+    net_end(net_irecv(1, got, LEN, 0, 0), NULL);
+    same(0, "p2p_bsend_bytes", 0, 0);
+    fm_bsend_orphan(net.ch[0], comm);
+    same(0, "p2p_bsend_attached", 0, ROOM);
+    fm_bsend_finish(net.ch[0]);
+    same(0, "p2p_bsend_attached", 0, 0);
     net_stop();
 }
 END_TEST
@@ -920,6 +966,7 @@ int main(void)
     tcase_add_test(tc, a_fetch_falls_back);
     tcase_add_test(tc, pieces_are_fetched);
     tcase_add_test(tc, buffered_bytes_and_waits);
+    tcase_add_test(tc, automatic_buffers_are_not_attached_memory);
     tcase_add_test(tc, peers_come_and_fail);
     tcase_add_test(tc, the_window_is_the_share_of_a_sender);
     tcase_add_test(tc, rounds_are_counted);
