@@ -74,6 +74,7 @@ struct fm_ofi_words {
     /* buffers */
     struct fathom_level bounce_used;
     uint64_t n_bounce, n_exhausted;
+    struct fathom_level recv_posted; /* receive buffers that the provider took */
     /* memory */
     uint64_t n_reads, n_writes, bytes_read, bytes_written, n_registrations;
     struct fathom_level registered, registered_bytes, transfers;

@@ -382,7 +382,12 @@ static ssize_t slot_post(struct fm_ofi *ofi, struct fm_ofi_slot *slot)
     return fi_recv(ofi->fi_ep, slot->buf, ofi->slot_len, desc, FI_ADDR_UNSPEC, &slot->op.ctx);
 }
 
-int fm_ofi_post(struct fm_ofi *ofi)
+static void count_posted(struct fm_ofi *ofi)
+{
+    fathom_level_set(&ofi->w->recv_posted, ofi->n_slots - ofi->n_unposted);
+}
+
+static int post_all(struct fm_ofi *ofi)
 {
     for (size_t k = 0; k < ofi->n_slots && ofi->n_unposted; k++) {
         struct fm_ofi_slot *slot = &ofi->slots[k];
@@ -405,12 +410,21 @@ int fm_ofi_post(struct fm_ofi *ofi)
     return 0;
 }
 
+int fm_ofi_post(struct fm_ofi *ofi)
+{
+    int rc = post_all(ofi);
+
+    FM_STAT(count_posted(ofi));
+    return rc;
+}
+
 /* The buffer is empty again. A refusal is no harm: poll() tries again. */
 static void slot_repost(struct fm_ofi *ofi, struct fm_ofi_slot *slot)
 {
     if (FM_UNLIKELY(slot_post(ofi, slot) != 0)) {
         slot->is_posted = false;
         ofi->n_unposted++;
+        FM_STAT(count_posted(ofi));
     }
 }
 

@@ -35,6 +35,7 @@ struct side {
     struct fi_ops_cq own_cq;
     struct fi_ops_mr own_mr;
     struct fi_ops_rma *rma, own_rma;
+    bool refuses_recv;
     int refuse_in; /* pieces of a transfer until one is refused; 0: none is */
     uint64_t n_injected, n_posted, n_refused, n_cq_reads, n_entries, n_errors;
     uint64_t n_registered, registered, registered_bytes, registered_high, registered_bytes_high;
@@ -68,6 +69,14 @@ static ssize_t own_inject(struct fid_ep *ep, const void *buf, size_t len, fi_add
 
     s->n_injected += rc == 0;
     return rc;
+}
+
+static ssize_t own_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t from,
+                        void *context)
+{
+    struct side *s = side_of_ep(ep);
+
+    return s->refuses_recv ? -FI_EAGAIN : s->msg->recv(ep, buf, len, desc, from, context);
 }
 
 static uint64_t seed = 88172645463325252u;
@@ -243,6 +252,7 @@ static void count_from_now(struct side *s)
     s->own_msg = *s->msg;
     s->own_msg.send = own_send;
     s->own_msg.inject = own_inject;
+    s->own_msg.recv = own_recv;
     s->ofi->fi_ep->msg = &s->own_msg;
     s->cq = s->ofi->cq->ops;
     s->own_cq = *s->cq;
@@ -459,6 +469,7 @@ START_TEST(buffers_in_use)
     wait_for_all();
     while (n < 10 && send_one(0, 50000, false) == 0) {
         same(0, "ofi_bounce_used", ++n);
+        same(0, "ofi_bounce_utilization", oracle_share((double)n, (double)side[0].ofi->n_bounces));
     }
     ck_assert_uint_gt(n, 0);
     same(0, "ofi_bounce_used_max", n);
@@ -472,6 +483,30 @@ START_TEST(buffers_in_use)
         same(0, "ofi_bounce_used", used - (side[0].n_entries - n_before));
     }
     wait_for_all();
+}
+END_TEST
+
+/* Each message uses one up, which the provider does not take back. */
+START_TEST(refused_receive_buffers_are_counted)
+{
+    uint64_t n = side[1].ofi->n_slots;
+
+    same(1, "ofi_recv_posted_min", n);
+    send_surely(0, 100);
+    wait_for_all();
+    same(1, "ofi_recv_posted_min", n);
+    for (int k = 1; k <= 5; k++) {
+        side[1].refuses_recv = true;
+        for (int i = 0; i < k; i++) {
+            send_surely(0, 100);
+        }
+        wait_for_all();
+        same(1, "ofi_recv_posted_min", n - (uint64_t)k);
+        side[1].refuses_recv = false;
+        poll_side(1);
+        ck_assert_uint_eq(side[1].w->recv_posted.now, n);
+    }
+    same(0, "ofi_recv_posted_min", side[0].ofi->n_slots);
 }
 END_TEST
 
@@ -661,6 +696,7 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, random_messages_are_counted);
     tcase_add_test(tc, buffers_in_use);
+    tcase_add_test(tc, refused_receive_buffers_are_counted);
     tcase_add_test(tc, disorder_is_counted);
     tcase_add_test(tc, broken_messages_and_errors_are_counted);
     tcase_add_test(tc, transfers_and_registrations_are_counted);
