@@ -15,7 +15,9 @@
 #define CLASS_HIGHWATERMARK 5
 #define CLASS_LOWWATERMARK  6
 #define CLASS_COUNTER       7
+#define CLASS_AGGREGATE     8
 #define CLASS_TIMER         9
+#define CLASS_GENERIC       10
 #define TYPE_DOUBLE         6
 
 #define N_COLLECTIVES 6 /* in the short table */
@@ -58,9 +60,28 @@ struct values {
     char label[FATHOM_PAGE_NAME_LEN];
     char unit[FATHOM_PAGE_UNIT_LEN];
     uint32_t klass;
-    bool is_greatest; /* the total is the greatest, not the sum */
-    uint64_t *v;      /* one per rank */
+    uint64_t *v; /* one per rank */
 };
+
+/* Are all ranks together what the total is? Else it is the greatest, or of lows the least. */
+static bool is_summed(const struct values *x)
+{
+    return x->klass == CLASS_COUNTER || x->klass == CLASS_AGGREGATE || x->klass == CLASS_TIMER;
+}
+
+static uint64_t total_of(const struct values *x, int n)
+{
+    uint64_t total = x->v[0];
+
+    for (int r = 1; r < n; r++) {
+        if (is_summed(x)) {
+            total += x->v[r];
+        } else if ((x->v[r] < total) == (x->klass == CLASS_LOWWATERMARK)) {
+            total = x->v[r];
+        }
+    }
+    return total;
+}
 
 static bool is_zero(const struct values *x, int n)
 {
@@ -83,12 +104,10 @@ static void print_values(const struct fm_stat_table *t, const struct values *x)
 {
     int n = t->views->n;
     int shown = n <= MAX_COLUMNS ? n : 3;
-    uint64_t total = 0;
+    uint64_t total = total_of(x, n);
+    const char *how = is_summed(x) ? "" : x->klass == CLASS_LOWWATERMARK ? " min" : " max";
     char text[FM_TEXT_LEN];
 
-    for (int r = 0; r < n; r++) {
-        total = x->is_greatest ? (x->v[r] > total ? x->v[r] : total) : total + x->v[r];
-    }
     if (n > MAX_COLUMNS) {
         qsort(x->v, (size_t)n, sizeof(*x->v), by_value);
         x->v[1] = x->v[n / 2];
@@ -98,8 +117,7 @@ static void print_values(const struct fm_stat_table *t, const struct values *x)
     for (int c = 0; c < shown; c++) {
         fprintf(t->to, " %11s", fm_text_number(x->v[c], x->unit, text));
     }
-    fprintf(t->to, " %12s%s\n", fm_text_number(total, x->unit, text),
-            x->is_greatest && n > 1 ? " max" : "");
+    fprintf(t->to, " %12s%s\n", fm_text_number(total, x->unit, text), n > 1 ? how : "");
 }
 
 static void print_heads(const struct fm_stat_table *t)
@@ -116,6 +134,15 @@ static void print_heads(const struct fm_stat_table *t)
         fprintf(t->to, " %11s", n <= MAX_COLUMNS ? text : three[c]);
     }
     fprintf(t->to, " %12s\n", "total");
+}
+
+/* A double is a share. */
+static uint64_t in_thousandths(uint64_t word)
+{
+    double share;
+
+    memcpy(&share, &word, sizeof(share));
+    return (uint64_t)(share * 1000 + 0.5);
 }
 
 /* The sum of a line's variables on each rank. False when no rank knows any of them. */
@@ -135,10 +162,10 @@ static bool fill(const struct fm_stat_table *t, const struct line *l, struct val
                 continue;
             }
             is_known = true;
-            x->v[r] += word;
+            x->v[r] += row.type == TYPE_DOUBLE ? in_thousandths(word) : word;
             x->klass = row.klass;
-            x->is_greatest = row.klass == CLASS_HIGHWATERMARK;
-            snprintf(x->unit, sizeof(x->unit), "%s", row.unit);
+            snprintf(x->unit, sizeof(x->unit), "%s",
+                     row.type == TYPE_DOUBLE ? FM_TEXT_SHARE : row.unit);
         }
     }
     return is_known;
@@ -231,11 +258,12 @@ static void print_short(const struct fm_stat_table *t, struct values *x)
     print_collectives(t, x);
 }
 
-/* Can the values of this variable be shown as whole numbers, and is there a word for them? */
+/* Is this variable an amount, of the process, and is there a word for it? */
 static bool is_plain(const struct fathom_page_row *row)
 {
     return row->kind == FATHOM_PAGE_PVAR && row->block == 0 && row->at != 0 &&
-           row->type != TYPE_DOUBLE && row->klass != CLASS_STATE && row->klass != CLASS_SIZE;
+           (row->type != TYPE_DOUBLE || row->klass == CLASS_PERCENTAGE) &&
+           row->klass != CLASS_STATE && row->klass != CLASS_SIZE && row->klass != CLASS_GENERIC;
 }
 
 static void print_all(const struct fm_stat_table *t, struct values *x)
@@ -247,8 +275,6 @@ static void print_all(const struct fm_stat_table *t, struct values *x)
         struct line l = {.label = row.name, .names = {row.name}};
 
         if (is_plain(&row) && fill(t, &l, x) && !is_zero(x, t->views->n)) {
-            x->is_greatest = row.klass != CLASS_COUNTER && row.klass != CLASS_TIMER &&
-                             row.klass != 8 /* AGGREGATE */;
             print_values(t, x);
         }
     }

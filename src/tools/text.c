@@ -49,6 +49,8 @@ const char *fm_text_number(uint64_t value, const char *unit, char *out_text)
         strcat(out_text, " B");
     } else if (strcmp(unit, "ns") == 0 && value > 0) {
         scaled((double)value, 1000, times, 4, out_text);
+    } else if (strcmp(unit, FM_TEXT_SHARE) == 0) {
+        snprintf(out_text, FM_TEXT_LEN, "%.1f %%", (double)value / 10);
     } else {
         with_commas(value, out_text);
     }

@@ -207,6 +207,25 @@ class Stat(Test):
         n = [int(x.replace(',', '')) for x in found.groups()]
         self.assertEqual(sum(n[:3]), n[3])
 
+    def test_shares_and_lows(self):
+        steps = ['init', 'barrier', 'finalize']
+        data, _ = self.stat(harness.MPIEXEC, '-n', 2, '--set', 'coll_node_comms=3',
+                            '--set', 'coll_node=always', '--set', 'coll_node_after=0',
+                            '--set', 'p2p_rts_window=77', harness.ACTOR, *steps[:2], '0:kill:9',
+                            'wait', status=137)
+        for r in data['ranks']:
+            self.assertIsInstance(r['pvars']['p2p_unexpected_utilization'], float)
+            self.assertEqual(r['pvars']['coll_node_utilization'], 1 / 3)
+            self.assertEqual(r['pvars']['p2p_rts_room_low'], 77)
+            self.assertEqual(r['pvars']['mpit_cvar_last'], 0)
+            world = [o for o in r['objects'] if o['name'] == 'MPI_COMM_WORLD'][0]
+            self.assertEqual(world['comm_id'], world['id'])
+            self.assertEqual(world['comm_context'], 0)
+        job = self.start(harness.FATHOM, 'stat', '--all', harness.MPIEXEC, '-n', 2, '--set',
+                         'comm_limit=8', harness.ACTOR, *steps)
+        self.ends(job, 0)
+        self.assertRegex(job.err, r'\nmpit_queue_free_low +1,024 +1,024 +1,024 min\n')
+
     def test_program_on_its_own(self):
         data, _ = self.stat(harness.ACTOR, 'init', 'barrier', 'finalize')
         self.assertEqual(len(data['ranks']), 1)
