@@ -186,6 +186,16 @@ class Stat(Test):
             with open(d + '/out') as f:
                 self.assertEqual(len(json.load(f)['ranks']), 2)
 
+    def test_signals_reach_the_command(self):
+        for sig in signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT:
+            with self.subTest(sig):
+                job = self.start(harness.FATHOM, 'stat', harness.MPIEXEC, '-n', 2, harness.ACTOR,
+                                 'init', 'barrier', 'say:here', 'wait')
+                job.expect('here', 2)
+                os.kill(job.pid, sig)
+                self.ends(job, 128 + sig)
+                self.assertIn(f'exit status {128 + sig}\n', job.err)
+
     def test_table(self):
         job = self.start(harness.FATHOM, 'stat', harness.MPIEXEC, '-n', 2, harness.ACTOR, 'init',
                          'barrier', 'finalize')
