@@ -403,12 +403,16 @@ static void look_at_clock(struct watch *w)
     }
 }
 
-static int open_pattern(struct fm_job *job, const char *pattern, int rank, int *out_fd)
+static int open_pattern(struct watch *w, const char *pattern, int rank, int *out_fd)
 {
     char path[4096];
+    sigset_t mask;
 
-    fm_job_expand(job, pattern, rank, path, sizeof(path));
+    fm_job_expand(w->job, pattern, rank, path, sizeof(path));
+    /* A FIFO waits for its reader; signals end us meanwhile, and the ranks that run with us. */
+    sigprocmask(SIG_SETMASK, &w->old_mask, &mask);
     *out_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     if (*out_fd < 0) {
         return fm_fail(-FM_E_SYSTEM, "cannot write %s: %s", path, strerror(errno));
     }
@@ -432,13 +436,13 @@ static int open_streams(struct watch *w, int rank, int fds[3])
         if (fds[1] >= 0) {
             close(fds[1]);
         }
-        rc = open_pattern(w->job, opts->out_pattern, rank, &fds[1]);
+        rc = open_pattern(w, opts->out_pattern, rank, &fds[1]);
     }
     if (!rc && opts->err_pattern) {
         if (fds[2] >= 0) {
             close(fds[2]);
         }
-        rc = open_pattern(w->job, opts->err_pattern, rank, &fds[2]);
+        rc = open_pattern(w, opts->err_pattern, rank, &fds[2]);
     }
     if (!rc && opts->is_merged) {
         if (fds[2] >= 0) {

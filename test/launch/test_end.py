@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import termios
 import time
 
@@ -203,6 +204,14 @@ class Signals(Test):
                     os.kill(job.pid, sig)
                     until(lambda: job.child.poll() is not None, 'mpiexec has ended')
                     self.ends(job, 128 + sig)
+
+    def test_file_that_waits_for_its_reader(self):
+        with tempfile.TemporaryDirectory() as d:
+            os.mkfifo(d + '/1')
+            job = self.mpiexec('-n', 2, '-outfile-pattern', d + '/%r', harness.ACTOR, 'wait')
+            until(lambda: len(job.relatives()) == 1, 'rank 0 runs')
+            os.kill(job.pid, signal.SIGTERM)
+            self.ends(job, 143)
 
     def test_message_that_nobody_takes_yet(self):
         for label in ([], ['-l']):
