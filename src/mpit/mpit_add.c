@@ -388,7 +388,6 @@ static int cvar_add(const struct fm_table *table, const struct fathom_cvar *r,
     v->row = r;
     v->table = table;
     v->bind = bind;
-    v->category = -1;
     v->enum_handle = fm_enum_handle(r->items);
     if (bind == FATHOM_BIND_NONE) {
         fm_param_load(v);
@@ -534,7 +533,6 @@ static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
     v->word_at = r->at;
     v->flat = r->whole_at ? NULL : flat_of(r);
     v->step = 1;
-    v->category = -1;
     if (v->count == 0) {
         v->step = (uint32_t)(table->from->member_block_len / sizeof(uint64_t));
         v->word_at = table->from->object_block_len + r->at;
@@ -560,7 +558,6 @@ static int event_add(struct fm_table *table, const struct fathom_event *r)
     e->row = r;
     e->table = table;
     e->on = (uint64_t *)(void *)(table->block + r->at);
-    e->category = -1;
     e->enum_handle = fm_enum_handle_of_event(r);
     for (i = 0; i < r->n_data; i++) {
         len = fm_type_len(r->data[i].type);

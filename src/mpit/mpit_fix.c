@@ -55,18 +55,11 @@ static int category_get(const char *name, const char *desc, const char *parent)
     return i;
 }
 
-static int list_add(int **list, int *n, int value)
+static void list_add(int **list, int *n, int value)
 {
-    if (fm_mpit_grow(list, *n, sizeof(int)) != 0) {
-        return -1;
+    if (fm_mpit_grow(list, *n, sizeof(int)) == 0) {
+        (*list)[(*n)++] = value;
     }
-    (*list)[(*n)++] = value;
-    return 0;
-}
-
-static const char *category_of(const struct fm_table *table, const char *category)
-{
-    return category ? category : table->from->room;
 }
 
 static void declared_categories(void)
@@ -109,35 +102,34 @@ static void hang_tree(void)
     }
 }
 
+/* The category of a row of this table; NULL: there is no memory for it. */
+static struct fm_category *category_for(const struct fm_table *table, const char *name)
+{
+    int i = category_get(name ? name : table->from->room, NULL, NULL);
+
+    return i >= 0 ? &fm_mpit.categories[i] : NULL;
+}
+
 static void hang_variables(void)
 {
     struct fm_category *c;
     int i;
 
     for (i = 0; i < fm_mpit.n_cvars; i++) {
-        struct fm_cvar *v = &fm_mpit.cvars[i];
-
-        v->category = category_get(category_of(v->table, v->row->category), NULL, NULL);
-        if (v->category >= 0) {
-            c = &fm_mpit.categories[v->category];
+        c = category_for(fm_mpit.cvars[i].table, fm_mpit.cvars[i].row->category);
+        if (c) {
             list_add(&c->cvars, &c->n_cvars, i);
         }
     }
     for (i = 0; i < fm_mpit.n_pvars; i++) {
-        struct fm_pvar *v = &fm_mpit.pvars[i];
-
-        v->category = category_get(category_of(v->table, v->row->category), NULL, NULL);
-        if (v->category >= 0) {
-            c = &fm_mpit.categories[v->category];
+        c = category_for(fm_mpit.pvars[i].table, fm_mpit.pvars[i].row->category);
+        if (c) {
             list_add(&c->pvars, &c->n_pvars, i);
         }
     }
     for (i = 0; i < fm_mpit.n_events; i++) {
-        struct fm_event *e = &fm_mpit.events[i];
-
-        e->category = category_get(category_of(e->table, e->row->category), NULL, NULL);
-        if (e->category >= 0) {
-            c = &fm_mpit.categories[e->category];
+        c = category_for(fm_mpit.events[i].table, fm_mpit.events[i].row->category);
+        if (c) {
             list_add(&c->events, &c->n_events, i);
         }
     }

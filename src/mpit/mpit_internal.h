@@ -68,7 +68,6 @@ struct fm_cvar {
     char *desc;
     enum fathom_bind bind; /* NONE for the value of the process */
     uint64_t enum_handle;
-    int category;
     uint32_t source;
     struct fathom_page_row *page_row; /* NULL: the page had no room for it */
 };
@@ -92,7 +91,7 @@ struct fm_pvar {
     bool is_readonly, is_atomic;
     bool is_derived;            /* a sum or a share: no word of its own */
     _Atomic(bool) is_looked_at; /* by fm_pvar_look() */
-    int category, count;        /* 0: one per member */
+    int count;                  /* 0: one per member */
     uint32_t step;              /* words from an element to the next */
     size_t word_at;             /* of the word in the block */
     uint32_t *flat; /* of a sum: how many words, then where each lies; NULL: go by the terms */
@@ -115,7 +114,6 @@ struct fm_event {
     const struct fm_table *table;
     uint64_t *on; /* 1 + own number while a callback is registered; read by the host */
     uint64_t enum_handle;
-    int category;
     size_t displacements[FM_EVENT_MAX];
     size_t len; /* bytes of what MPI_T_event_copy writes */
     /* Registrations, dead ones among them; grows only. Stored with release order by

@@ -50,8 +50,6 @@ int fm_queue_open(unsigned n_entries)
     for (i = 0; i < room; i++) {
         atomic_store_explicit(&cells[i].turn, i, memory_order_relaxed);
     }
-    atomic_store_explicit(&queue.head, 0, memory_order_relaxed);
-    atomic_store_explicit(&queue.tail, 0, memory_order_relaxed);
     atomic_store_explicit(&queue.room, room, memory_order_relaxed);
     fathom_level_set(&fm_mpit_words->queue_free, room);
     atomic_store_explicit(&queue.cells, cells, memory_order_release);
