@@ -40,7 +40,11 @@ static const struct fathom_pvar pvars[] = {{.name = "alone_done",
                                             .bind = FATHOM_BIND_COMM,
                                             .klass = FATHOM_COUNTER}};
 static const struct fathom_event events[] = {
-    {.name = "alone_event", .desc = "It happened.", .at = offsetof(struct words, on)}};
+    {.name = "alone_event", .desc = "It happened.", .at = offsetof(struct words, on)},
+    {.name = "alone_bound",
+     .desc = "It happened.",
+     .bind = FATHOM_BIND_COMM,
+     .at = offsetof(struct words, on)}};
 static const struct fathom_table table = {
     .room = "alone",
     .block_len = sizeof(struct words),
@@ -49,7 +53,7 @@ static const struct fathom_table table = {
     .pvars = pvars,
     .n_pvars = 2,
     .events = events,
-    .n_events = 1,
+    .n_events = 2,
     .object_bind = FATHOM_BIND_COMM,
     .object_block_len = 8,
 };
@@ -121,6 +125,8 @@ static void use(void)
     ck_assert_uint_eq(pvar_u64(s, h), 3);
     GIVES(MPI_T_pvar_handle_alloc(s, pvar_named("alone_bound", MPI_T_PVAR_CLASS_COUNTER), &comm, &h,
                                   &n),
+          MPI_T_ERR_INVALID);
+    GIVES(MPI_T_event_handle_alloc(event_named("alone_bound"), &comm, MPI_INFO_NULL, &r),
           MPI_T_ERR_INVALID);
     c = cvar_open("alone_fixed"); /* nobody knows when MPI_Init was */
     OK(MPI_T_cvar_write(c, &value));

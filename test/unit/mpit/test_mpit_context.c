@@ -93,8 +93,9 @@ static void loss_close(void)
     fake_comm_free(0);
 }
 
-/* One event of the other registration first, then as many as find place, and n more. */
-static void lose(int n)
+/* One event of the other registration first, then as many as find place, and n more. How many find
+   place. */
+static int lose(int n)
 {
     MPI_Info info;
     int i, room;
@@ -105,6 +106,7 @@ static void lose(int n)
     for (i = 0; i < room - 1 + n; i++) {
         fake_raise(i, 0, FATHOM_SAFE_RESTRICTED);
     }
+    return room;
 }
 
 START_TEST(losses_are_told_before_the_next_event_of_the_source)
@@ -167,6 +169,45 @@ START_TEST(a_handler_needs_a_callback_that_may_run)
     ck_assert_int_eq(loss.n_calls, 1);
     ck_assert_int_eq(loss.n_lost, 5);
     ck_assert_ptr_eq(loss.user_data, &data);
+    loss_close();
+}
+END_TEST
+
+static void swap_other(MPI_T_cb_safety from, MPI_T_cb_safety to)
+{
+    event_on(loss.other, from, NULL, NULL);
+    event_on(loss.other, to, NULL, on_other);
+}
+
+/* Where the handler may not be called it is not forgotten, whether events still wait or not. */
+START_TEST(losses_are_kept_until_they_can_be_told)
+{
+    int i, room;
+
+    loss_open();
+    OK(MPI_T_event_set_dropped_handler(loss.loser, on_loss));
+    room = lose(4);
+    swap_other(MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED);
+    fake_raise_on(0, 1);
+    ck_assert_int_eq(loss.n_other_events, 1); /* the oldest: it may run here */
+    ck_assert_int_eq(loss.n_calls, 0);
+    fathom_mpit_poll();
+    ck_assert_int_eq(loss.n_calls, 1);
+    ck_assert_int_eq(loss.n_lost, 4);
+    swap_other(MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_NONE);
+    for (i = 0; i < room; i++) {
+        fake_raise_on(0, 1);
+    }
+    fake_raise(1, 0, FATHOM_SAFE_SIGNAL); /* is lost */
+    swap_other(MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED);
+    loss.n_other_events = 0;
+    fake_raise_on(0, 1);
+    ck_assert_int_eq(loss.n_other_events, room); /* nothing waits any more */
+    ck_assert_int_eq(loss.n_calls, 1);
+    fathom_mpit_poll();
+    ck_assert_int_eq(loss.n_calls, 2);
+    ck_assert_int_eq(loss.n_lost, 5);
+    ck_assert_int_eq(loss.source, 1);
     loss_close();
 }
 END_TEST
@@ -249,6 +290,21 @@ static void free_another(MPI_T_event_instance in, MPI_T_event_registration reg,
     OK(MPI_T_event_handle_free(*another, NULL, on_freed));
 }
 
+static void on_freed_frees(MPI_T_event_registration reg, MPI_T_cb_safety level, void *user_data)
+{
+    MPI_T_event_registration *another = user_data;
+
+    (void)reg, (void)level;
+    OK(MPI_T_event_handle_free(*another, NULL, on_freed));
+}
+
+static void free_oneself(MPI_T_event_instance in, MPI_T_event_registration reg,
+                         MPI_T_cb_safety level, void *user_data)
+{
+    (void)in, (void)level;
+    OK(MPI_T_event_handle_free(reg, user_data, on_freed_frees));
+}
+
 /* A free callback that runs inside of a callback must bear what that one must. */
 START_TEST(free_callbacks_know_where_they_run)
 {
@@ -264,6 +320,12 @@ START_TEST(free_callbacks_know_where_they_run)
         fake_raise(1, 0, levels[i]);
         ck_assert_int_eq(freed_level, levels[i]);
     }
+    /* So must one that is called because of a free callback, which runs after its callback. */
+    event_on(r, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE, &another, free_oneself);
+    another = event_open("fake_empty");
+    fake_raise(1, 0, FATHOM_SAFE_THREAD);
+    ck_assert_int_eq(freed_level, MPI_T_CB_REQUIRE_THREAD_SAFE);
+    r = event_open("fake_plain");
     another = event_open("fake_empty");
     OK(MPI_T_event_handle_free(another, NULL, on_freed));
     ck_assert_int_eq(freed_level, MPI_T_CB_REQUIRE_NONE); /* outside again */
@@ -455,6 +517,7 @@ int main(void)
     const TTest *tests[] = {losses_are_told_before_the_next_event_of_the_source,
                             without_a_handler_no_loss_is_recorded,
                             a_handler_needs_a_callback_that_may_run,
+                            losses_are_kept_until_they_can_be_told,
                             losses_in_signal_handlers_are_told_outside,
                             a_handler_may_free_its_registration,
                             free_callbacks_know_where_they_run,

@@ -383,17 +383,16 @@ static void count_writes(MPI_T_event_instance in, MPI_T_event_registration reg,
     ++*(int *)user_data;
 }
 
-START_TEST(callbacks_may_call_mpit)
+/* Also where what a callback raises may run at once: it waits until the callback has returned. */
+static void callbacks_call_mpit(MPI_T_cb_safety level)
 {
     MPI_T_event_registration r = event_open("fake_plain"), w = event_open("mpit_cvar_written");
     int n_writes = 0, i;
 
     forget();
     deepest = 0;
-    OK(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL,
-                                     use_the_interface));
-    OK(MPI_T_event_register_callback(w, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &n_writes,
-                                     count_writes));
+    OK(MPI_T_event_register_callback(r, level, MPI_INFO_NULL, NULL, use_the_interface));
+    OK(MPI_T_event_register_callback(w, level, MPI_INFO_NULL, &n_writes, count_writes));
     fake_raise(10, 0, FATHOM_SAFE_ANY);
     for (i = 0; i < 20; i++) {
         fathom_mpit_poll(); /* each time what the time before caused: it does not go on for ever */
@@ -403,6 +402,12 @@ START_TEST(callbacks_may_call_mpit)
     ck_assert_int_ge(n_writes, 10);
     OK(MPI_T_event_handle_free(r, NULL, NULL));
     OK(MPI_T_event_handle_free(w, NULL, NULL));
+}
+
+START_TEST(callbacks_may_call_mpit)
+{
+    callbacks_call_mpit(MPI_T_CB_REQUIRE_NONE);
+    callbacks_call_mpit(MPI_T_CB_REQUIRE_MPI_RESTRICTED);
 }
 END_TEST
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end, strings, enumerations, categories, and the page. */
+#include <stdio.h>
+
 #include "unit/mpit/mpit_test.h"
 
 /* What a reader from outside does. */
@@ -88,6 +90,33 @@ START_TEST(handles_end_with_the_last_tool)
     ck_assert_uint_eq(outside("mpit_registrations"), 0);
     ck_assert_ptr_ne(session_open(), s);
     ck_assert_ptr_ne(cvar_open("fake_limit"), c);
+}
+END_TEST
+
+/* No handle is ever valid again, however often its slot is used by however many tools. */
+START_TEST(values_are_never_used_again)
+{
+    MPI_T_pvar_session seen[100], s;
+    int n = 0, i, k, round, provided;
+
+    for (round = 0; round < 5; round++) {
+        for (i = 0; i < 10 - round; i++) {
+            s = session_open();
+            for (k = 0; k < n; k++) {
+                ck_assert_ptr_ne(seen[k], s);
+            }
+            seen[n++] = s;
+            if (i < 7) { /* one slot many times, then others */
+                OK(MPI_T_pvar_session_free(&s));
+            }
+        }
+        OK(MPI_T_finalize());
+        OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+        for (k = 0; k < n; k++) {
+            s = seen[k];
+            GIVES(MPI_T_pvar_session_free(&s), MPI_T_ERR_INVALID_SESSION);
+        }
+    }
 }
 END_TEST
 
@@ -281,6 +310,99 @@ START_TEST(error_texts)
 }
 END_TEST
 
+static const struct fathom_page_row *row_of(const char *name, uint32_t kind, uint32_t klass)
+{
+    const struct fathom_page_row *r = row_named(fathom_mpit_page_get(), name, klass);
+
+    ck_assert_msg(r != NULL, "%s", name);
+    ck_assert_uint_eq(r->kind, kind);
+    ck_assert_uint_eq(r->klass, klass);
+    return r;
+}
+
+static void bound_to(const struct fathom_page_row *r, int bind)
+{
+    ck_assert_uint_eq(r->bind, bind > FATHOM_BIND_NONE ? (uint32_t)bind : FATHOM_BIND_NONE);
+    ck_assert((r->block != 0) == (bind > FATHOM_BIND_NONE));
+}
+
+static void terms_are(const struct fathom_page_row *r, const struct fathom_page_row *terms,
+                      const struct fathom_pvar *v, int k)
+{
+    const struct fathom_term *t = &v->terms[k];
+    bool is_member = t->count == FATHOM_PER_MEMBER;
+
+    ck_assert_uint_eq(terms[k].kind, FATHOM_PAGE_TERM);
+    ck_assert_uint_eq(terms[k].type, r->type);
+    bound_to(&terms[k], (int)v->bind);
+    ck_assert_uint_eq(terms[k].block, r->block);
+    ck_assert_uint_eq(terms[k].count, is_member ? 0 : t->count ? (uint32_t)t->count : 1);
+    ck_assert_uint_eq(terms[k].step, is_member ? 2 : t->step ? t->step : 1);
+    ck_assert_str_eq(terms[k].name, "");
+    ck_assert_str_eq(terms[k].unit, "");
+}
+
+/* What the page says of each variable is what its row says. */
+START_TEST(rows_are_those_of_the_table)
+{
+    const struct fathom_page *page = fathom_mpit_page_get();
+    const struct fathom_page_row *r;
+    const char *unit, *environment;
+    char name[FATHOM_PAGE_NAME_LEN + 8];
+    MPI_T_cvar_handle c;
+    int i;
+
+    for (i = 0; i < fake_table.n_cvars; i++) {
+        const struct fathom_cvar *v = &fake_table.cvars[i];
+
+        r = row_of(v->name, FATHOM_PAGE_CVAR, 0);
+        bound_to(r, FATHOM_BIND_NONE);
+        ck_assert_uint_eq(r->type, v->type);
+        ck_assert_uint_eq(r->count, v->type == FATHOM_CHAR ? (uint32_t)v->count : 1);
+        ck_assert_str_eq(r->unit, v->unit ? v->unit : "");
+        ck_assert_uint_eq(r->step, 1);
+        ck_assert_int_eq((int)r->source,
+                         fathom_mpit_cvar_source(cvar_named(v->name), &unit, &environment));
+        ck_assert_str_eq(r->unit, unit);
+        ck_assert_int_eq(strncmp(environment, "FAKE_FAKE_", 10), 0);
+        ck_assert_ptr_eq((const char *)page + r->at, (char *)fake + v->at);
+        if (v->bind > FATHOM_BIND_NONE) {
+            snprintf(name, sizeof(name), "%s_comm", v->name);
+            r = row_of(name, FATHOM_PAGE_CVAR, 0);
+            bound_to(r, (int)v->bind);
+            ck_assert_uint_eq(r->at, v->object_at);
+            fathom_mpit_cvar_source(cvar_named(name), NULL, &environment);
+            ck_assert_str_eq(environment, "");
+        }
+    }
+    ck_assert_uint_eq(row_of("fake_never", FATHOM_PAGE_CVAR, 0)->source, FATHOM_FROM_ENVIRONMENT);
+    c = cvar_open("fake_limit");
+    OK(MPI_T_cvar_write(c, &(unsigned long long){5}));
+    ck_assert_uint_eq(row_of("fake_limit", FATHOM_PAGE_CVAR, 0)->source, FATHOM_FROM_TOOL);
+    ck_assert_int_eq(fathom_mpit_cvar_source(-1, NULL, NULL), -1);
+    OK(MPI_T_cvar_get_num(&i));
+    ck_assert_int_eq(fathom_mpit_cvar_source(i, NULL, NULL), -1);
+    for (i = 0; i < fake_table.n_pvars; i++) {
+        const struct fathom_pvar *v = &fake_table.pvars[i];
+        enum fathom_type type = v->klass == FATHOM_STATE        ? FATHOM_INT
+                                : v->klass == FATHOM_PERCENTAGE ? FATHOM_DOUBLE
+                                                                : FATHOM_UNSIGNED_LONG_LONG;
+
+        r = row_of(v->name, FATHOM_PAGE_PVAR, v->klass);
+        bound_to(r, (int)v->bind);
+        ck_assert_uint_eq(r->type, v->type ? v->type : type);
+        ck_assert_uint_eq(r->count, v->count < 0 ? 0 : v->count > 1 ? (uint32_t)v->count : 1);
+        ck_assert_str_eq(r->unit, v->unit ? v->unit : "");
+        ck_assert_uint_eq(r->terms, (uint32_t)v->n_terms);
+        ck_assert((r->whole_at != 0) == (v->whole_at && v->klass == FATHOM_PERCENTAGE));
+        for (int k = 0; k < v->n_terms; k++) {
+            terms_are(r, (const struct fathom_page_row *)(const void *)((const char *)page + r->at),
+                      v, k);
+        }
+    }
+}
+END_TEST
+
 START_TEST(the_page_shows_everything)
 {
     const struct fathom_page *page = fathom_mpit_page_get();
@@ -373,6 +495,7 @@ END_TEST
 START_TEST(a_full_page_still_serves_tools)
 {
     static struct fake_comm many[60000];
+    const struct fathom_page *page = fathom_mpit_page_get();
     void *block, *last = NULL;
     int i, round, n_outside[2] = {0, 0};
 
@@ -384,6 +507,8 @@ START_TEST(a_full_page_still_serves_tools)
             last = block;
         }
         ck_assert_int_gt(n_outside[round], 0);
+        ck_assert_uint_le(page->objects_at + page->n_objects * page->object_len, page->words_at);
+        ck_assert_uint_le(page->used_len, page->len);
         ((struct fake_comm_words *)last)->n_msgs = 1;
         for (i = 0; i < 60000; i++) {
             fathom_mpit_object_remove(&many[i]);
@@ -475,7 +600,9 @@ int main(void)
 {
     const TTest *tests[] = {start_and_end_are_counted,
                             handles_end_with_the_last_tool,
+                            values_are_never_used_again,
                             the_host_may_stay_when_tools_go,
+                            rows_are_those_of_the_table,
                             strings_by_the_convention,
                             enumerations,
                             categories_are_a_tree,
@@ -485,5 +612,6 @@ int main(void)
                             what_ended_is_used_again,
                             a_full_page_still_serves_tools};
 
+    setenv("FAKE_FAKE_NEVER", "8", 1);
     return suite_run(suite_of("mpit_list", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

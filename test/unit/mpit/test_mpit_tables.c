@@ -128,7 +128,8 @@ END_TEST
 static const struct fathom_enum_item items[] = {{3, "elevenchars"}, {-5, "two"}};
 static const struct fathom_enum_item long_items[] = {{3, "one"}, {4, "twelve_chars"}};
 static const struct fathom_enum_item no_items[] = {{3, "one"}, {4, NULL}};
-static const struct fathom_enum good_enum = {"good", items, 2};
+static const struct fathom_enum_item no_first[] = {{3, NULL}, {4, "one"}};
+static const struct fathom_enum good_enum = {"good", items, 2}, small_enum = {"small", items, 1};
 static const struct {
     struct fathom_enum e;
     const char *why;
@@ -137,16 +138,17 @@ static const struct {
     {{"bad", items, 0}, "has an enumeration without name or items"},
     {{"bad", long_items, 2}, "has an enumeration with an item name of more than 11"},
     {{"bad", no_items, 2}, "has an enumeration with an item name of more than 11"},
+    {{"bad", no_first, 2}, "has an enumeration with an item name of more than 11"},
 };
 
 START_TEST(enumerations)
 {
-    static struct fathom_cvar c[4];
-    static struct fathom_pvar p[4];
-    static struct fathom_event e[4];
-    static struct fathom_event_item data[4];
+    static struct fathom_cvar c[5];
+    static struct fathom_pvar p[5];
+    static struct fathom_event e[5];
+    static struct fathom_event_item data[5];
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         c[i] = (struct fathom_cvar){.name = text("enum_c%d", i),
                                     .desc = "x",
                                     .type = FATHOM_INT,
@@ -314,6 +316,7 @@ static struct {
     const char *why;
 } pvars[] = {
     {PVAR(FATHOM_STATE), 8, NO_STATE},
+    {PVAR(FATHOM_STATE, .items = &small_enum), 8, NULL},
     {PVAR(FATHOM_LEVEL, .items = &good_enum), 8, NO_STATE},
     {PVAR(FATHOM_GENERIC, .type = FATHOM_INT, .items = &good_enum), 8, NULL},
     {PVAR(FATHOM_GENERIC, .type = FATHOM_INT), 8, NULL},
@@ -340,6 +343,7 @@ static struct {
     /* shares */
     {PVAR(FATHOM_PERCENTAGE, .whole_at = 8), 16, NULL},
     {PVAR(FATHOM_PERCENTAGE, .whole_at = 8), 15, OUTSIDE},
+    {PVAR(FATHOM_PERCENTAGE, .whole_at = 8, .count = 1), 16, NULL},
     {PVAR(FATHOM_PERCENTAGE, .whole_at = 8, .count = 2), 64, NO_SHARE},
     {PVAR(FATHOM_PERCENTAGE, IN_COMM, MEMBERS, .whole_at = 8), 64, NO_SHARE},
     {PVAR(FATHOM_PERCENTAGE, IN_COMM, .whole_at = 16), 0, NULL},
@@ -489,6 +493,7 @@ START_TEST(the_set_is_what_was_added)
     const struct fathom_page *page = fathom_mpit_page_get();
     const struct fathom_page_row *row;
     void *block = NULL;
+    static struct fathom_pvar many[2000];
     int at, provided;
 
     adds((struct fathom_table){.block_len = 64 << 20}, "tables", "no room for 67108864 bytes");
@@ -496,7 +501,15 @@ START_TEST(the_set_is_what_was_added)
     row = (const void *)((const char *)page + page->rows_at + (page->n_rows - 1) * page->row_len);
     ck_assert_str_eq(row->name, "too_long_a_unit");
     ck_assert_str_eq(row->unit, "cubic fatho");
+    for (int i = 0; i < 2000; i++) {
+        many[i] = (struct fathom_pvar){
+            .name = text("many_%d", i), .desc = "x", .klass = FATHOM_COUNTER, .at = 8 * (size_t)i};
+    }
+    adds((struct fathom_table){.block_len = 16000, .pvars = many, .n_pvars = 2000}, "many", NULL);
+    ck_assert_uint_le(page->rows_at + page->n_rows * page->row_len, page->objects_at);
     OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    OK(MPI_T_pvar_get_index("many_1999", MPI_T_PVAR_CLASS_COUNTER,
+                            &at)); /* for tools all the same */
     for (int i = 0; i < N_CVARS; i++) {
         GIVES(MPI_T_cvar_get_index(cvars[i].row.name, &at),
               cvars[i].why ? MPI_T_ERR_INVALID_NAME : MPI_SUCCESS);
