@@ -132,7 +132,7 @@ int fm_cmd_stat(int argc, char **argv)
     struct fm_stat_table table = {.to = stderr};
     const char *file = NULL;
     uint64_t start_ns = now_ns();
-    int at = 1;
+    int at = 1, rc;
 
     for (; at < argc && argv[at][0] == '-'; at++) {
         if (strcmp(argv[at], "--json") == 0) {
@@ -168,11 +168,17 @@ int fm_cmd_stat(int argc, char **argv)
     table.exit_status = exit_status_of(r.wait_status);
     table.elapsed_ns = now_ns() - start_ns;
     fm_stat_table_print(&table);
-    if (file && fclose(table.to) != 0) {
-        fprintf(stderr, "fathom: cannot write %s: %s\n", file, strerror(errno));
+    rc = table.exit_status;
+    if (fflush(table.to) != 0 || ferror(table.to)) {
+        fprintf(stderr, "fathom: cannot write %s: %s\n", file ? file : "the table",
+                strerror(errno));
+        rc = rc ? rc : 1;
+    }
+    if (file) {
+        fclose(table.to);
     }
     fm_view_finish(&r.views);
     close(r.box);
     close(r.signal_fd);
-    return table.exit_status;
+    return rc;
 }

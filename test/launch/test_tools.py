@@ -209,6 +209,16 @@ class Stat(Test):
         self.ends(job, 0)
         self.assertRegex(job.err, r'progress_polls +[\d,]+ +[\d,]+ +[\d,]+')
 
+    def test_table_that_cannot_be_written(self):
+        told = 'fathom: cannot write /dev/full: No space left on device\n'
+        for options, command, status, err in [
+                ('-o /dev/full', 'true', 1, told), ('--json -o /dev/full', 'true', 1, told),
+                ('-o /dev/full', 'sh -c "exit 3"', 3, told), ('', 'true 2>/dev/full', 1, '')]:
+            with self.subTest(options + command):
+                job = self.start('sh', '-c', f'{harness.FATHOM} stat {options} {command}')
+                self.ends(job, status)
+                self.assertEqual(job.err, err)
+
     def test_totals_are_sums(self):
         job = self.start(harness.FATHOM, 'stat', '--all', harness.MPIEXEC, '-n', 3, harness.ACTOR,
                          'init', 'barrier', 'finalize')
