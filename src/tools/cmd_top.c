@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,7 +62,7 @@ static void take(const struct fm_view *v, struct sample *out)
     }
 }
 
-static void print_rank(const struct fm_view *v, const struct sample *before,
+static void print_rank(FILE *to, const struct fm_view *v, const struct sample *before,
                        const struct sample *now)
 {
     double s = (double)(now->at_ns - before->at_ns) / 1e9;
@@ -72,33 +73,62 @@ static void print_rank(const struct fm_view *v, const struct sample *before,
                          : 0;
     char text[FM_TEXT_LEN];
 
-    printf("%4d %8d  %-15s", v->rank < 0 ? 0 : v->rank, (int)v->page->pid,
-           fm_view_state_name(state));
+    fprintf(to, "%4d %8d  %-15s", v->rank < 0 ? 0 : v->rank, (int)v->page->pid,
+            fm_view_state_name(state));
     for (int c = 0; c < N_COLUMNS; c++) {
         double rate = (double)(now->column[c] - before->column[c]) / s;
 
-        printf(" %11s", fm_text_number((uint64_t)rate, columns[c].unit, text));
+        fprintf(to, " %11s", fm_text_number((uint64_t)rate, columns[c].unit, text));
     }
-    printf(" %6llu %6llu %5.0f%%  %s\n",
-           (unsigned long long)fm_view_value(v, "match_unexpected_length"),
-           (unsigned long long)fm_view_value(v, "match_posted_length"),
-           blocked > 100 ? 100 : blocked, state == FM_VIEW_BLOCKED ? b.call : "");
+    fprintf(to, " %6llu %6llu %5.0f%%  %s\n",
+            (unsigned long long)fm_view_value(v, "match_unexpected_length"),
+            (unsigned long long)fm_view_value(v, "match_posted_length"),
+            blocked > 100 ? 100 : blocked, state == FM_VIEW_BLOCKED ? b.call : "");
+}
+
+/* A screen of its own: lines end at its edge, and what does not fit below is counted. */
+static void print_screen(const char *text, int n_lines)
+{
+    struct winsize size;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 3 || size.ws_col < 20) {
+        size = (struct winsize){.ws_row = UINT16_MAX, .ws_col = UINT16_MAX};
+    }
+    printf("\033[H\033[J");
+    for (int row = 1; *text != '\0'; row++) {
+        int len = (int)strcspn(text, "\n");
+
+        if (row == size.ws_row - 1 && n_lines > row) {
+            printf("and %d more ranks\n", n_lines - row + 1);
+            break;
+        }
+        printf("%.*s\n", len < size.ws_col ? len : size.ws_col, text);
+        text += len + 1;
+    }
 }
 
 static void print_table(const struct fm_views *views, const struct sample *before,
                         const struct sample *now, bool is_terminal)
 {
-    if (is_terminal) {
-        printf("\033[H\033[J");
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = is_terminal ? open_memstream(&text, &len) : stdout;
+
+    if (!to) {
+        return;
     }
-    printf("rank      pid  state          ");
+    fprintf(to, "rank      pid  state          ");
     for (int c = 0; c < N_COLUMNS; c++) {
-        printf(" %11s", columns[c].title);
+        fprintf(to, " %11s", columns[c].title);
     }
-    printf("  unexp posted blocked in\n");
+    fprintf(to, "  unexp posted blocked in\n");
     for (int i = 0; i < views->n; i++) {
-        print_rank(&views->items[i], &before[i], &now[i]);
+        print_rank(to, &views->items[i], &before[i], &now[i]);
     }
+    if (is_terminal && fclose(to) == 0) {
+        print_screen(text, views->n + 1);
+    }
+    free(text);
     fflush(stdout);
 }
 
@@ -130,7 +160,8 @@ static int watch(struct fm_views *views, double delay_s, long n_rounds)
     for (int i = 0; i < views->n; i++) {
         take(&views->items[i], &before[i]);
     }
-    for (long round = 0; (n_rounds == 0 || round < n_rounds) && is_running(views); round++) {
+    for (long round = 0;
+         (n_rounds == 0 || round < n_rounds) && is_running(views) && !ferror(stdout); round++) {
         struct sample *old = before;
 
         poll(NULL, 0, (int)(delay_s * 1000));

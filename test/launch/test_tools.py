@@ -6,8 +6,10 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 
 import harness
 from harness import Test
@@ -41,6 +43,30 @@ class Outside(Test):
         text = self.fathom('top', '-d', '0.1', '-n', '2', job.pid)
         self.assertEqual(len(re.findall('rank +pid', text)), 2)
         self.assertRegex(text, r'blocked .* 100%  MPI_Barrier')
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+
+    def test_top_stays_on_its_screen(self):
+        job = self.actor(12, 'init', 'say:here', 'wait')
+        job.expect('here', 12)
+        for rows, columns, last in (8, 60, 'and 7 more ranks'), (40, 120, r'  11 +\d+  .*\d%  .*'):
+            master, slave = os.openpty()
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('4H', rows, columns, 0, 0))
+            subprocess.run([harness.FATHOM, 'top', '-n', '1', '-d', '0.01', str(job.pid)], stdout=slave,
+                           check=True)
+            lines = os.read(master, 1 << 16).decode().split('\r\n')
+            self.assertTrue(lines[0].startswith('\033[H\033[Jrank '), lines)
+            lines[0] = lines[0][6:]
+            self.assertEqual(lines.pop(), '')
+            self.assertLess(len(lines), rows)
+            self.assertLessEqual(max(len(line) for line in lines), columns)
+            self.assertRegex(lines[-1], f'^{last}$')
+            os.close(master)
+            os.close(slave)
+        # Nobody sees it there, so it ends.
+        full = self.start('sh', '-c', f'{harness.FATHOM} top -d 0.01 {job.pid} >/dev/full')
+        self.ends(full, 1)
+        self.assertIn('cannot write', full.err)
         os.kill(job.pid, signal.SIGTERM)
         self.ends(job, 143)
 
