@@ -161,21 +161,18 @@ static const char *string_of(int code)
     static _Thread_local char text[MPI_MAX_ERROR_STRING];
     const struct user_code *own = find_user(code);
     const char *name = fm_error_name(code);
-    const char *what = "last error code of the implementation";
+    const char *of_mpit = fathom_mpit_error_string(code); /* with its name */
 
     if (own) {
         snprintf(text, sizeof(text), "%s", own->text ? own->text : "");
         return text;
     }
-    if (!name) {
-        return "";
+    if (!name || of_mpit) {
+        return of_mpit ? of_mpit : "";
     }
-    if (code < (int)FM_ARRAY_LEN(classes)) {
-        what = classes[code].text;
-    } else if (code != MPI_ERR_LASTCODE) {
-        what = fathom_mpit_error_string(code);
-    }
-    snprintf(text, sizeof(text), "%s: %s", name, what ? what : "error of the tool interface");
+    snprintf(text, sizeof(text), "%s: %s", name,
+             code < (int)FM_ARRAY_LEN(classes) ? classes[code].text
+                                               : "last error code of the implementation");
     return text;
 }
 

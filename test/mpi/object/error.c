@@ -17,6 +17,7 @@ static void on_error(MPI_Comm *comm, int *code, ...)
 static void strings(void)
 {
     char text[MPI_MAX_ERROR_STRING], other[MPI_MAX_ERROR_STRING];
+    const char *name;
     int len, klass;
 
     for (int code = 0; code <= MPI_ERR_ABI; code++) {
@@ -30,6 +31,8 @@ static void strings(void)
     for (int code = MPI_T_ERR_CANNOT_INIT; code <= MPI_T_ERR_PVAR_NO_ATOMIC; code++) {
         OK(MPI_Error_string(code, text, &len));
         CHECK(len > 0 && len == (int)strlen(text));
+        name = strstr(text, "MPI_T_ERR_"); /* not twice */
+        CHECK(!name || !strstr(name + 1, "MPI_T_ERR_"));
     }
 }
 
