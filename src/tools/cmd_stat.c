@@ -119,6 +119,8 @@ static void follow(struct run *r)
         take_signal(r);
     }
     take_pages(r);
+    /* Nobody is left to have them; they end us if the table finds no reader. */
+    sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 }
 
 static int exit_status_of(int wait_status)

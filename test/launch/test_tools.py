@@ -235,6 +235,20 @@ class Stat(Test):
         self.ends(job, 0)
         self.assertRegex(job.err, r'progress_polls +[\d,]+ +[\d,]+ +[\d,]+')
 
+    def test_table_that_nobody_takes(self):
+        job = self.start(harness.FATHOM, 'stat', 'sh', '-c', 'yes | head -c 65536 >&2')
+        fcntl.fcntl(job.child.stderr, 1031, 65536) # F_SETPIPE_SZ
+        harness.until(lambda: fcntl.ioctl(job.child.stderr, termios.FIONREAD, bytes(4)) ==
+                      struct.pack('i', 65536), 'the pipe is full')
+
+        def blocks():
+            with open(f'/proc/{job.pid}/status') as f:
+                return int(re.search(r'SigBlk:\s*(\w+)', f.read())[1], 16)
+        harness.until(lambda: not blocks() >> (signal.SIGTERM - 1) & 1, 'it looks at no signal more')
+        os.kill(job.pid, signal.SIGTERM)
+        harness.until(lambda: job.child.poll() is not None, 'it has ended')
+        self.ends(job, 143)
+
     def test_table_that_cannot_be_written(self):
         told = 'fathom: cannot write /dev/full: No space left on device\n'
         for options, command, status, err in [
