@@ -22,7 +22,7 @@
 #include "util/status.h"
 
 #define FM_KEYTABLE_ENV       "FATHOM_JOB"
-#define FM_KEYTABLE_MAGIC     UINT64_C(0x33424f4a4d485446) /* "FTHMJOB3" in memory order */
+#define FM_KEYTABLE_MAGIC     UINT64_C(0x34424f4a4d485446) /* "FTHMJOB4" in memory order */
 #define FM_KEYTABLE_KEYS      8
 #define FM_KEYTABLE_KEY_LEN   24
 #define FM_KEYTABLE_VALUE_MAX 512
@@ -64,6 +64,9 @@ struct fm_keytable_slot {
     char abort_text[FM_KEYTABLE_TEXT_LEN];
     _Atomic int32_t lost_output; /* errno of its standard output at exit; 0: all was written */
     _Atomic uint32_t n_entries;  /* published ones; release after, acquire before reading them */
+    /* It takes back what it has published when all have come to the fence that it is in, or comes
+       to next: the last to come does so for it. */
+    _Atomic uint32_t is_leaving;
     struct fm_keytable_entry entries[FM_KEYTABLE_KEYS];
 } FM_ALIGNED(FM_CACHE_LINE);
 

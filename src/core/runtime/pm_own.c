@@ -201,8 +201,23 @@ static void own_withdraw(struct fm_pm *pm)
 {
     struct own *o = fm_container_of(pm, struct own, pm);
 
-    /* Release: whoever reads the number sees no entry any more; the fence orders the rest. */
-    atomic_store_explicit(&o->slot->n_entries, 0, memory_order_release);
+    /* Relaxed: the fence orders it. Until all are there, somebody may talk to us for the first
+       time: to tell what he has received meanwhile. */
+    atomic_store_explicit(&o->slot->is_leaving, 1, memory_order_relaxed);
+}
+
+/* All ranks are in the fence. */
+static void take_back(struct fm_pm *pm)
+{
+    struct own *o = fm_container_of(pm, struct own, pm);
+
+    for (int r = 0; r < pm->size; r++) {
+        struct fm_keytable_slot *slot = fm_keytable_slot(o->table, r);
+
+        if (atomic_exchange_explicit(&slot->is_leaving, 0, memory_order_relaxed)) {
+            atomic_store_explicit(&slot->n_entries, 0, memory_order_release);
+        }
+    }
 }
 
 /* The first rank that has ended, -1: all live. */
@@ -227,6 +242,7 @@ static int own_fence(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx)
     if (atomic_fetch_add_explicit(&t->n_arrived, 1, memory_order_acq_rel) + 1 ==
         (uint32_t)pm->size) {
         atomic_store_explicit(&t->n_arrived, 0, memory_order_relaxed);
+        take_back(pm);
         /* Release: pairs with the acquire loads of those who wait below. */
         atomic_fetch_add_explicit(&t->fence, 1, memory_order_release);
         fm_keytable_notify(t);

@@ -119,16 +119,53 @@ static int publishes_another(struct fm_pm *pm)
     return pm->ops->put(pm, "shm", "x", 1) || pm->ops->started(pm);
 }
 
+static int leaves(struct fm_pm *pm)
+{
+    pm->ops->withdraw(pm);
+    return pm->ops->fence(pm, NULL, NULL) || pm->ops->finished(pm);
+}
+
 static int comes_back(struct fm_pm *pm)
 {
-    return pm->ops->put(pm, "ofi", "old", 3) || pm->ops->started(pm) ||
-           (pm->ops->withdraw(pm), pm->ops->finished(pm)) || publishes_late(pm);
+    return pm->ops->put(pm, "ofi", "old", 3) || pm->ops->started(pm) || leaves(pm) ||
+           publishes_late(pm);
+}
+
+static int gets_behind_the_fence(struct fm_pm *pm)
+{
+    return pm->ops->fence(pm, NULL, NULL) || gets_from_1(pm);
 }
 
 START_TEST(get_of_one_that_comes_back)
 {
+    pid_t getter = start_rank(0, gets_behind_the_fence);
+
     ck_assert_int_eq(end_of(start_rank(1, comes_back)), 0);
-    ck_assert_int_eq(end_of(start_rank(0, gets_from_1)), 0);
+    ck_assert_int_eq(end_of(getter), 0);
+}
+END_TEST
+
+static int publishes_and_leaves(struct fm_pm *pm)
+{
+    return publishes_late(pm) || leaves(pm);
+}
+
+static int gets_and_leaves(struct fm_pm *pm)
+{
+    return gets_from_1(pm) || leaves(pm);
+}
+
+/* Its last messages are received while it is in MPI_Finalize already, and answered. */
+START_TEST(get_of_one_that_is_about_to_leave)
+{
+    pid_t leaver = start_rank(1, publishes_and_leaves);
+
+    while (atomic_load(&table->n_arrived) == 0) {
+        fm_keytable_sleep(table, atomic_load(&table->change), 1);
+    }
+    ck_assert_int_eq(end_of(start_rank(0, gets_and_leaves)), 0);
+    ck_assert_int_eq(end_of(leaver), 0);
+    ck_assert_uint_eq(atomic_load(&fm_keytable_slot(table, 1)->n_entries), 0);
 }
 END_TEST
 
@@ -303,6 +340,7 @@ int main(void)
     tcase_add_test(t, get_waits_for_put);
     tcase_add_test(t, get_of_a_key_that_never_comes);
     tcase_add_test(t, get_of_one_that_comes_back);
+    tcase_add_test(t, get_of_one_that_is_about_to_leave);
     tcase_add_test(t, get_from_the_dead);
     tcase_add_test(t, fence_of_two);
     tcase_add_test(t, fence_serves_while_it_waits);
