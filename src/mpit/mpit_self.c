@@ -171,7 +171,5 @@ void fm_mpit_cvar_written(int index, uint64_t value)
 
     fathom_word_add(&fm_mpit_words->n_cvar_writes, 1);
     __atomic_store_n(&fm_mpit_words->cvar_last, (uint64_t)index + 1, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&fm_mpit_words->on_cvar_written, __ATOMIC_RELAXED)) {
-        fm_event_raise(&events[0], fm_mpit_words, values);
-    }
+    fm_event_raise(&events[0], fm_mpit_words, values);
 }
