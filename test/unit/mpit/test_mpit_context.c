@@ -376,6 +376,51 @@ START_TEST(events_inside_callbacks_know_where_they_are)
 }
 END_TEST
 
+static struct {
+    int depth, deepest, n_dropped;
+} nest;
+
+static void raise_inside(MPI_T_event_instance in, MPI_T_event_registration reg,
+                         MPI_T_cb_safety level, void *user_data)
+{
+    int number;
+
+    (void)reg, (void)level, (void)user_data;
+    nest.deepest = ++nest.depth > nest.deepest ? nest.depth : nest.deepest;
+    if (nest.depth < 100) {
+        fake_raise(nest.depth, 0, FATHOM_SAFE_THREAD);
+    }
+    OK(MPI_T_event_read(in, 0, &number)); /* its own data, whatever was shown meanwhile */
+    ck_assert_int_eq(number, --nest.depth);
+}
+
+static void on_nested_loss(MPI_Count n, MPI_T_event_registration reg, int source,
+                           MPI_T_cb_safety level, void *user_data)
+{
+    (void)reg, (void)source, (void)level, (void)user_data;
+    nest.n_dropped += (int)n;
+}
+
+/* Of the source without order, callbacks may run inside of each other; as deep as there are
+   instances to show, and what comes deeper is dropped. */
+START_TEST(callbacks_inside_callbacks)
+{
+    MPI_T_event_registration r = event_open("fake_plain");
+
+    event_on(r, MPI_T_CB_REQUIRE_THREAD_SAFE, NULL, raise_inside);
+    OK(MPI_T_event_set_dropped_handler(r, on_nested_loss));
+    for (int i = 1; i <= 2; i++) {
+        nest.deepest = 0;
+        fake_raise(0, 0, FATHOM_SAFE_THREAD);
+        ck_assert_int_eq(nest.depth, 0);
+        ck_assert_int_eq(nest.deepest, 64);
+        fathom_mpit_poll();
+        ck_assert_int_eq(nest.n_dropped, i);
+    }
+    OK(MPI_T_event_handle_free(r, NULL, NULL));
+}
+END_TEST
+
 /* ---- in a signal handler ---- */
 
 static struct {
@@ -522,6 +567,7 @@ int main(void)
                             a_handler_may_free_its_registration,
                             free_callbacks_know_where_they_run,
                             events_inside_callbacks_know_where_they_are,
+                            callbacks_inside_callbacks,
                             a_signal_handler_may_raise_events,
                             an_event_type_tells_the_default_hints};
 

@@ -45,10 +45,18 @@ START_TEST(doubles_enums_and_texts)
     MPI_T_cvar_handle ratio = cvar_open("fake_ratio"), mode = cvar_open("fake_mode");
     MPI_T_cvar_handle text = cvar_open("fake_text");
     char buf[32], new_text[32] = "storm";
-    double d = 1.25;
-    int i = FAKE_BLUE, count;
+    double d;
+    int i, count;
 
+    for (i = 0; i < 2; i++) { /* the bounds themselves are in */
+        d = 2 * i;
+        OK(MPI_T_cvar_write(ratio, &d));
+    }
+    d = -0.5;
+    GIVES(MPI_T_cvar_write(ratio, &d), MPI_T_ERR_INVALID);
+    d = 1.25;
     OK(MPI_T_cvar_write(ratio, &d));
+    i = FAKE_BLUE;
     d = 2.5;
     GIVES(MPI_T_cvar_write(ratio, &d), MPI_T_ERR_INVALID);
     d = 0.0 / 0.0;

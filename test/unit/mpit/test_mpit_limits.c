@@ -233,6 +233,39 @@ START_TEST(each_allocation_fails_once)
 }
 END_TEST
 
+/* Objects of the host come and go without memory, too. */
+START_TEST(no_memory_for_objects)
+{
+    static int things[3];
+    void *block;
+    int k, rc;
+
+    for (k = 1;; k++) {
+        n_failed = 0;
+        block = &block;
+        fail_at = k;
+        rc = starved(fathom_mpit_object_add(&fake_table, &things[0], 1, "x", 40, &block));
+        if (n_failed == 0) {
+            break;
+        }
+        ck_assert_int_eq(rc, -1);
+        ck_assert_ptr_null(block);
+    }
+    ck_assert_int_eq(rc, 0);
+    ck_assert_int_ge(k, 2);
+    for (k = 1; k <= 3; k++) { /* of a length that was never given back */
+        OK(fathom_mpit_object_add(&fake_table, &things[1], 2, "x", 50 + 8 * k, &block));
+        fail_at = k;
+        fathom_mpit_object_remove(&things[1]);
+        fail_at = 0;
+    }
+    fathom_mpit_object_remove(&things[0]);
+    OK(fathom_mpit_object_add(&fake_table, &things[2], 3, "x", 40, &block));
+    ck_assert_ptr_nonnull(block);
+    fathom_mpit_object_remove(&things[2]);
+}
+END_TEST
+
 START_TEST(no_memory_for_an_info)
 {
     MPI_T_event_registration r;
@@ -267,8 +300,12 @@ START_TEST(sessions_are_out)
     }
     GIVES(MPI_T_pvar_session_create(&one_more), MPI_T_ERR_OUT_OF_SESSIONS);
     ck_assert(one_more == MPI_T_PVAR_SESSION_NULL);
-    OK(MPI_T_pvar_session_free(&s[MANY / 2]));
-    OK(MPI_T_pvar_session_create(&s[MANY / 2]));
+    for (i = 0; i < 3; i++) {
+        OK(MPI_T_pvar_session_free(&s[i * MANY / 3]));
+    }
+    for (i = 0; i < 3; i++) {
+        OK(MPI_T_pvar_session_create(&s[i * MANY / 3]));
+    }
     GIVES(MPI_T_pvar_session_create(&one_more), MPI_T_ERR_OUT_OF_SESSIONS);
     for (i = 0; i < MANY; i++) {
         OK(MPI_T_pvar_session_free(&s[i]));
@@ -324,7 +361,10 @@ START_TEST(registrations_are_out)
     for (i = 0; i < n; i += 2) {
         OK(MPI_T_event_handle_free(r[i], NULL, NULL));
     }
-    free(r); /* the rest ends with the tool */
+    free(r);
+    OK(MPI_T_finalize()); /* with which the rest ends */
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &i));
+    OK(MPI_T_event_handle_alloc(plain, NULL, MPI_INFO_NULL, &one_more));
 }
 END_TEST
 
@@ -382,9 +422,10 @@ static void starve_starts(void)
 
 int main(void)
 {
-    const TTest *tests[] = {each_allocation_fails_once, no_memory_for_an_info, sessions_are_out,
-                            handles_are_out, registrations_are_out};
+    const TTest *tests[] = {
+        each_allocation_fails_once, no_memory_for_objects, no_memory_for_an_info,
+        sessions_are_out,           handles_are_out,       registrations_are_out};
 
     starve_starts(); /* while the registry of this process has not started */
-    return suite_run(suite_of("mpit_limits", tests, 5));
+    return suite_run(suite_of("mpit_limits", tests, 6));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end, strings, enumerations, categories, and the page. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "unit/mpit/mpit_test.h"
 
@@ -415,6 +416,13 @@ START_TEST(the_page_shows_everything)
     ck_assert_uint_eq(page->magic, FATHOM_PAGE_MAGIC);
     ck_assert_uint_eq(page->version, FATHOM_PAGE_VERSION);
     ck_assert(page->state >= FATHOM_PAGE_STARTED);
+    ck_assert_uint_eq(page->len, FATHOM_PAGE_LEN);
+    ck_assert_int_eq(page->pid, getpid());
+    ck_assert_int_eq(page->rank, -1);
+    ck_assert(page->start_ns > 0 && page->start_ns <= fathom_mpit_clock());
+    ck_assert_str_eq(page->program, "test_mpit_list");
+    ck_assert_int_eq(gethostname(long_name, sizeof(long_name)), 0);
+    ck_assert_int_eq(strncmp(page->host, long_name, sizeof(page->host) - 1), 0);
     r = row_named(page, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
     ck_assert_ptr_nonnull(r);
     fake->n_done = 321;
@@ -451,6 +459,7 @@ START_TEST(the_page_shows_everything)
     ck_assert_str_eq(o->name, "fake comm");
     ck_assert_uint_eq(o->bind, MPI_T_BIND_MPI_COMM);
     memset(long_name, 'n', sizeof(long_name) - 1);
+    long_name[sizeof(long_name) - 1] = '\0';
     fathom_mpit_object_rename(&fake_comms[3], long_name);
     ck_assert_uint_eq(strlen(o->name), FATHOM_PAGE_NAME_LEN - 1);
     fathom_mpit_object_rename(&fake_comms[3], NULL);
@@ -534,6 +543,12 @@ START_TEST(unknown_objects_are_refused)
     ck_assert_ptr_eq(block, again); /* one that is there already */
     fathom_mpit_object_remove(&host);
     ck_assert_ptr_null(object_with(fathom_mpit_page_get(), 1));
+    /* One that is too long for the page has its words, and is not shown outside. */
+    ck_assert_int_eq(fathom_mpit_object_add(&fake_table, &host, 77, "x", 1 << 20, &block), -1);
+    ck_assert_ptr_nonnull(block);
+    ((struct fake_comm_words *)block)->members[FAKE_SIZE - 1].n_got = 1;
+    ck_assert_ptr_null(object_with(fathom_mpit_page_get(), 77));
+    fathom_mpit_object_remove(&host);
     /* The host is one, for good. */
     ck_assert_int_eq(fathom_mpit_host(NULL), -1);
     ck_assert_int_eq(fathom_mpit_host(&host), -1);

@@ -93,6 +93,7 @@ static void clear(void)
     unsetenv("FAKE_FAKE_FIXED");
     unsetenv("FAKE_FAKE_TEXT");
     unsetenv("FAKE_FAKE_LIMITT");
+    unsetenv("FAKE_FAKE_NEVR");
     unsetenv("FAKE_OTHER_THING");
     unsetenv("FAKE_OTHER_THIN");
     unsetenv("FAKE_FOO");
@@ -106,11 +107,14 @@ static void clear(void)
 /* Before the children are forked, and after all of them. */
 static void make_dir(void)
 {
+    static const char *const dirs[] = {"fake", ".config", ".config/fake"};
     char path[256];
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    snprintf(path, sizeof(path), "%s/fake", dir);
-    ck_assert_int_eq(mkdir(path, 0700), 0);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/%s", dir, dirs[i]);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+    }
 }
 
 static void remove_dir(void)
@@ -136,6 +140,25 @@ START_TEST(sources_in_their_order)
     has("limit 2048 from 2\n");
     has("text a b\n");
     has("ratio 1\n"); /* the weaker file still counts for others */
+    write_file(".config/fake/fake.conf", "fake_limit = 2049\n");
+    setenv("HOME", dir, 1);
+    look();
+    has("limit 2048 from 2\n"); /* one file of the user */
+    setenv("XDG_CONFIG_HOME", "", 1);
+    look();
+    has("limit 2049 from 2\n");
+    unsetenv("XDG_CONFIG_HOME");
+    look();
+    has("limit 2049 from 2\n");
+    unsetenv("HOME");
+    look();
+    has("limit 1024 from 1\n");
+    setenv("HOME", "", 1);
+    look();
+    has("limit 1024 from 1\n");
+    has_not("ignored");
+    setenv("HOME", "/nonexistent", 1);
+    setenv("XDG_CONFIG_HOME", dir, 1);
     write_file("named.conf", "fake_limit=3000");
     set_path("FAKE_PARAM_FILE", "named.conf");
     look();
@@ -271,11 +294,13 @@ START_TEST(misspelt_names_are_reported)
     write_file("named.conf", "fake_modee=red\nother_think=1\n");
     set_path("FAKE_PARAM_FILE", "named.conf");
     setenv("FAKE_FAKE_LIMITT", "4", 1);
+    setenv("FAKE_FAKE_NEVR", "4", 1); /* nearer than to fake_seen */
     setenv("FAKE_OTHER_THING", "4", 1);
     setenv("FAKE_OTHER_THIN", "4", 1);
     setenv("FAKE_FOO", "4", 1);
     setenv("FAKE_NOTHING_LIKE_IT", "4", 1);
     look();
+    has("nothing is called FAKE_FAKE_NEVR; did you mean FAKE_FAKE_NEVER?\n");
     has("nothing is called FAKE_FAKE_LIMITT; did you mean FAKE_FAKE_LIMIT?\n");
     has("named.conf:1: nothing is called fake_modee; did you mean fake_mode?\n");
     has("nothing is called FAKE_NOTHING_LIKE_IT\n");
