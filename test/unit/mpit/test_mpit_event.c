@@ -499,6 +499,9 @@ START_TEST(hints_are_numbers_of_events)
     } cases[] = {{"16", "16"},   {"17", "32"},     {"1", "16"},  {"2000", "2048"},   {"0", "1024"},
                  {"-5", "1024"}, {"some", "1024"}, {"", "1024"}, {"1048577", "1024"}};
     MPI_T_event_registration r;
+    MPI_T_pvar_session s;
+    MPI_T_pvar_handle h;
+    unsigned long long n_free;
     MPI_Info info;
     size_t i;
     int provided;
@@ -510,6 +513,11 @@ START_TEST(hints_are_numbers_of_events)
         OK(MPI_T_event_handle_alloc(event_named("fake_plain"), NULL, info, &r));
         OK(MPI_T_event_handle_get_info(r, &info));
         ck_assert_str_eq(fake_info_value(info, "fathom_event_queue"), cases[i].room);
+        s = session_open();
+        h = pvar_open(s, "mpit_queue_free_low", MPI_T_PVAR_CLASS_LOWWATERMARK);
+        OK(MPI_T_pvar_read(s, h, &n_free));
+        ck_assert_uint_eq(n_free, (unsigned long long)atoi(cases[i].room));
+        OK(MPI_T_pvar_session_free(&s));
     }
     info = fake_info_make("fathom_event_queue", "16"); /* comes too late */
     OK(MPI_T_event_handle_alloc(event_named("fake_plain"), NULL, info, &r));
