@@ -299,6 +299,7 @@ const struct fathom_event fake_events[3] = {
 static const struct fathom_category categories[] = {
     {.name = "fake_inner", .desc = "Inside.", .parent = "fake"},
     {.name = "fake", .desc = "All of the fake host.", .parent = "top"},
+    {.name = "fake_core", .desc = "The innermost.", .parent = "fake_inner"},
     {.name = "ring_a", .desc = "A ring of parents.", .parent = "ring_b"},
     {.name = "ring_b", .desc = "A ring of parents.", .parent = "ring_a"},
 };
@@ -313,7 +314,7 @@ const struct fathom_table fake_table = {
     .events = fake_events,
     .n_events = 3,
     .categories = categories,
-    .n_categories = 4,
+    .n_categories = 5,
     .object_bind = FATHOM_BIND_COMM,
     .object_block_len = offsetof(struct fake_comm_words, members),
     .member_block_len = sizeof(struct fake_member),

@@ -149,6 +149,32 @@ START_TEST(without_a_host)
 }
 END_TEST
 
+/* The page of a host that brings its own, and the first one only. */
+static void bring_a_page(void)
+{
+    static char memory[2 << 16] __attribute__((aligned(64)));
+    const size_t least = 1 << 16;
+    const struct fathom_page *page = (const void *)memory;
+
+    ck_assert_int_eq(fathom_mpit_page(NULL, least), -1);
+    ck_assert_int_eq(fathom_mpit_page(memory, least - 1), -1);
+    ck_assert_int_eq(fathom_mpit_page(memory + 8, least), -1);
+    ck_assert_uint_eq(page->magic, 0);
+    ck_assert_int_eq(fathom_mpit_page(memory, least), 0);
+    ck_assert_int_eq(fathom_mpit_page(memory + least, least), -1);
+    ck_assert_ptr_eq(fathom_mpit_page_get(), memory);
+    begin();
+    ck_assert(page->magic == FATHOM_PAGE_MAGIC && page->len == least);
+    ck_assert((char *)words > memory && (char *)(words + 1) <= memory + least);
+    tool_end();
+}
+
+START_TEST(a_page_of_the_host)
+{
+    in_a_child(bring_a_page);
+}
+END_TEST
+
 static int type; /* of the case */
 
 static void write_number(MPI_T_cvar_handle c, int64_t value)
@@ -227,6 +253,7 @@ int main(void)
     setenv("FATHOM_SYSTEM_PARAM_FILE", "/nonexistent", 1);
     setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     tcase_add_test(tc, without_a_host);
+    tcase_add_test(tc, a_page_of_the_host);
     tcase_add_test(tc, values_fit_their_type);
     suite_add_tcase(suite, tc);
     return suite_run(suite);

@@ -124,6 +124,7 @@ START_TEST(losses_are_told_before_the_next_event_of_the_source)
     ck_assert_int_eq(loss.source, 0);
     ck_assert_int_eq(loss.level, MPI_T_CB_REQUIRE_NONE);
     ck_assert_ptr_eq(loss.user_data, &loss.n_lost_events); /* of the event callback */
+    ck_assert_uint_eq(fathom_mpit_waiting, 0);
     loss_close();
 }
 END_TEST

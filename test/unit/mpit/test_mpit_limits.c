@@ -223,10 +223,11 @@ START_TEST(each_allocation_fails_once)
     n_failed = 0;
     starve_at = 1;
     GIVES(make_session(), MPI_T_ERR_MEMORY);
-    session = session_open(); /* this one is not starved */
+    GIVES(make_registration(), MPI_T_ERR_MEMORY); /* the queue; registrations are there */
+    session = session_open();                     /* this one is not starved */
     GIVES(make_array_handle(), MPI_T_ERR_MEMORY);
     starve_at = 0;
-    ck_assert_int_eq(n_failed, 2);
+    ck_assert_int_eq(n_failed, 3);
     OK(make_session());
     OK(make_array_handle());
     OK(MPI_T_pvar_session_free(&session));
@@ -306,7 +307,9 @@ START_TEST(sessions_are_out)
     for (i = 0; i < 3; i++) {
         OK(MPI_T_pvar_session_create(&s[i * MANY / 3]));
     }
+    one_more = s[0];
     GIVES(MPI_T_pvar_session_create(&one_more), MPI_T_ERR_OUT_OF_SESSIONS);
+    ck_assert(one_more == s[0]);
     for (i = 0; i < MANY; i++) {
         OK(MPI_T_pvar_session_free(&s[i]));
     }

@@ -166,6 +166,15 @@ START_TEST(strings_by_the_convention)
     /* No length: the buffer is left alone. */
     OK(MPI_T_cvar_get_info(i, buf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     ck_assert_int_eq(buf[0], 'y');
+    /* What the standard has no place for stands behind the description. */
+    len = sizeof(buf);
+    OK(MPI_T_pvar_get_info(pvar_named("fake_wait", MPI_T_PVAR_CLASS_TIMER), NULL, NULL, NULL, NULL,
+                           NULL, NULL, buf, &len, NULL, NULL, NULL, NULL));
+    ck_assert_str_eq(buf, "Time. [ns]");
+    len = sizeof(buf);
+    OK(MPI_T_pvar_get_info(pvar_named("fake_bytes", MPI_T_PVAR_CLASS_AGGREGATE), NULL, NULL, NULL,
+                           NULL, NULL, NULL, buf, &len, NULL, NULL, NULL, NULL));
+    ck_assert_str_eq(buf, "Bytes.");
     /* An empty string has length 1. */
     len = sizeof(buf);
     OK(MPI_T_category_get_index("top", &i));
@@ -231,6 +240,7 @@ START_TEST(categories_are_a_tree)
     OK(MPI_T_category_get_info(inner, NULL, NULL, NULL, NULL, &cvars, &pvars, &cats));
     ck_assert_int_eq(cvars, 1);
     ck_assert_int_eq(pvars, 1);
+    ck_assert_int_eq(cats, 1); /* of the first category of all */
     OK(MPI_T_category_get_cvars(inner, 64, indices));
     ck_assert_int_eq(indices[0], cvar_named("fake_mode"));
     OK(MPI_T_category_get_pvars(inner, 64, indices));

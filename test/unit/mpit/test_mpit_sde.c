@@ -49,6 +49,8 @@ static void numbers_are_seen(void)
     fake->pairs[1][1] = 20000;
     is_read("fake_sum", 0x00, 21400);
     is_read("fake_share", 0x10, 1);
+    fathom_level_set(&fake->other, 6);
+    is_read("fake_other", 0x10, 6); /* its name is that of no other one */
     fake->asked[0] = 5;
     ck_assert_uint_eq(fake->n_asking, 0);
     is_read("fake_asked", 0x00, 5);
