@@ -3,9 +3,10 @@
  * Running a job on this host: start the ranks, pass on signals and output, watch, end it when it
  * cannot go on.
  *
- * One thread, one poll() loop over a signalfd and the output pipes. We wait for the ranks only,
- * never for what they started. They die with us (PR_SET_PDEATHSIG), and everything that the job
- * shares is memory files, so nothing is left however it ends.
+ * One thread, one poll() loop over a signalfd and the output pipes; nothing else may hold us up,
+ * for signals are taken there. We wait for the ranks only, never for what they started, and at the
+ * end for the readers of our output. Ranks die with us (PR_SET_PDEATHSIG), and everything that the
+ * job shares is memory files, so nothing is left however it ends.
  */
 #pragma once
 

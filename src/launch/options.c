@@ -612,5 +612,6 @@ void fm_options_help(void)
         }
     }
     printf("\n\nThe exit status is that of the first rank that failed, 128 + N when signal N ended "
-           "it.\nMPIEXEC_TIMEOUT in the environment is --timeout.\n");
+           "it; 1 when\noutput of the ranks was lost.\nMPIEXEC_TIMEOUT in the environment is "
+           "--timeout.\n");
 }

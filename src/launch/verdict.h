@@ -4,7 +4,7 @@
  *
  * The exit status of mpiexec is that of the first rank that failed: its own, or 128 + N when signal
  * N ended it; never 0 when a rank failed, or left MPI without MPI_Finalize, or left without
- * MPI_Init while others are in MPI.
+ * MPI_Init while others are in MPI, or when output of the ranks was lost.
  */
 #pragma once
 
