@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The libraries that bench/run compares: how each compiles and launches a program, and fi_pingpong."""
+import collections
 import ctypes
 import os
 import re
@@ -12,6 +13,10 @@ import time
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FLAGS = ["-O2", "-D_GNU_SOURCE", "-w"]
+
+
+# What a program has measured; line: the bare cache line in ns [before, after] it, or None.
+Figure = collections.namedtuple("Figure", "value unit line")
 
 
 class Failed(Exception):
@@ -77,13 +82,13 @@ def run(args, env, limit):
 
 
 def figures_of(text):
-    """{(name, parameter): (value, unit, line)} of the lines in bench.h's format; line: [before, after] or None."""
+    """{(name, parameter): Figure} of the lines in bench.h's format."""
     found = {}
     for text_line in text.splitlines():
         m = re.match(r"(\w+) (\d+) ([-+.\deE]+) (\S+)(?: line (\d+) (\d+))?$", text_line)
         if m:
             line = [int(m.group(5)), int(m.group(6))] if m.group(5) else None
-            found[m.group(1), int(m.group(2))] = (float(m.group(3)), m.group(4), line)
+            found[m.group(1), int(m.group(2))] = Figure(float(m.group(3)), m.group(4), line)
     return found
 
 
@@ -111,7 +116,7 @@ class Library:
             out, wall = run(launch + [exe] + case.arguments, dict(self.env, BENCH_LINE=page.name), case.limit)
         found = figures_of(out)
         if case.name == "start":
-            found["start" if case.launched else "start_alone", case.ranks] = (wall * 1e3, "ms", None)
+            found["start" if case.launched else "start_alone", case.ranks] = Figure(wall * 1e3, "ms", None)
         if not found:
             raise Failed("printed no figures")
         return found
