@@ -326,6 +326,14 @@ static inline uint64_t fathom_level_up(struct fathom_level *l)
     return now;
 }
 
+/* The host has just moved `now` up by itself, in the plain way. */
+static inline void fathom_level_raised(struct fathom_level *l)
+{
+    if (__builtin_expect(l->now > __atomic_load_n(&l->hi_mark, __ATOMIC_RELAXED), 0)) {
+        fathom_mpit_mark(l);
+    }
+}
+
 static inline uint64_t fathom_level_down(struct fathom_level *l)
 {
     uint64_t now = __atomic_load_n(&l->now, __ATOMIC_RELAXED) - 1;

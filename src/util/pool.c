@@ -30,15 +30,23 @@ int fm_pool_init(struct fm_pool *p, size_t obj_len, size_t max_objects)
     p->base = base;
     p->stride = stride;
     p->max_len = len;
+    p->n_live = &p->own;
     return 0;
 }
 
 void fm_pool_finish(struct fm_pool *p)
 {
     if (p->base) {
+        *p->n_live = 0;
         munmap(p->base, p->max_len);
     }
     memset(p, 0, sizeof(*p));
+}
+
+void fm_pool_count_in(struct fm_pool *p, uint64_t *word)
+{
+    *word = *p->n_live;
+    p->n_live = word;
 }
 
 void *fm_pool_grow(struct fm_pool *p)
@@ -50,6 +58,6 @@ void *fm_pool_grow(struct fm_pool *p)
     }
     obj = p->base + p->used_len;
     p->used_len += p->stride;
-    p->n_live++;
+    ++*p->n_live;
     return obj;
 }

@@ -22,11 +22,12 @@
 
 struct fm_pool {
     char *base;
-    size_t stride;   /* bytes, a power of two, >= 64 */
-    size_t used_len; /* bytes from base that were ever handed out */
-    size_t max_len;  /* bytes reserved */
-    void *free;      /* first returned object */
-    uint64_t n_live;
+    size_t stride;    /* bytes, a power of two, >= 64 */
+    size_t used_len;  /* bytes from base that were ever handed out */
+    size_t max_len;   /* bytes reserved */
+    void *free;       /* first returned object */
+    uint64_t *n_live; /* how many are handed out: the pool's own word, or see fm_pool_count_in() */
+    uint64_t own;
 };
 
 /*
@@ -35,6 +36,9 @@ struct fm_pool {
  */
 int fm_pool_init(struct fm_pool *p, size_t obj_len, size_t max_objects);
 void fm_pool_finish(struct fm_pool *p);
+/* Count the objects that are handed out in this word from now on; it is the caller's, and outlasts
+   the pool. */
+void fm_pool_count_in(struct fm_pool *p, uint64_t *word);
 
 /* Slow half of fm_pool_get(): the first use of a slot. NULL when the reserved range is full, or the
    pool is none. */
@@ -49,7 +53,7 @@ static inline void *fm_pool_get(struct fm_pool *p)
         return fm_pool_grow(p);
     }
     p->free = *(void **)(obj + 8);
-    p->n_live++;
+    ++*p->n_live;
     return obj;
 }
 
@@ -57,7 +61,7 @@ static inline void fm_pool_put(struct fm_pool *p, void *obj)
 {
     *(void **)((char *)obj + 8) = p->free;
     p->free = obj;
-    p->n_live--;
+    --*p->n_live;
 }
 
 /* True when `obj` is the address of an object that this pool has handed out at some time. */

@@ -126,7 +126,7 @@ void *fm_object_new(enum fm_kind kind)
 void *fm_object_no_room(enum fm_kind kind)
 {
     fm_fail(-FM_E_NOMEM, "too many live objects of one kind (%llu)",
-            (unsigned long long)fm_root.pools[kind].n_live);
+            (unsigned long long)*fm_root.pools[kind].n_live);
     return NULL;
 }
 

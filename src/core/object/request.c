@@ -14,8 +14,15 @@
 
 int fm_request_init(struct fm_request_words *w)
 {
+    struct fm_pool *pool = &fm_root.pools[FM_KIND_REQUEST];
+    int rc = fm_handle_pool(FM_KIND_REQUEST, FM_REQUEST_LEN, MAX_REQUESTS);
+
+    if (rc != 0) {
+        return rc;
+    }
     fm_root.request_words = w ? w : &fm_request_nowhere;
-    return fm_handle_pool(FM_KIND_REQUEST, FM_REQUEST_LEN, MAX_REQUESTS);
+    fm_pool_count_in(pool, &fm_root.request_words->live.now);
+    return 0;
 }
 
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm)
@@ -77,7 +84,6 @@ void fm_request_release(struct fm_request *r)
         free(r->why);
     }
     fm_object_free_bare(r);
-    FM_STAT(fathom_level_down(&fm_root.request_words->live));
     if (comm) {
         fm_comm_unref(comm);
     }

@@ -86,8 +86,9 @@ struct fm_request {
 
 /* Words of all requests, part of the engine's block. */
 struct fm_request_words {
-    struct fathom_level live; /* requests that exist, internal ones among them */
-    uint64_t n_taken;         /* from the pool */
+    /* Requests that exist, internal ones among them: the count of their pool. No low mark. */
+    struct fathom_level live;
+    uint64_t n_taken; /* from the pool */
     uint64_t n_completed, n_failed, n_cancelled;
     uint64_t on_done; /* event */
 };
@@ -120,13 +121,13 @@ FM_INLINE struct fm_request *fm_request_new_bare(const struct fm_request_ops *op
         fm_object_ref(comm);
     }
     FM_STAT(fm_root.request_words->n_taken++);
-    FM_STAT(fathom_level_up(&fm_root.request_words->live));
+    FM_STAT(fathom_level_raised(&fm_root.request_words->live));
     return r;
 }
 /* The same, with the maker's own part zeroed. */
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm);
-/* A request that is complete, successful and empty for ever, not counted among the live ones; for
-   operations that are over when they are started. Each handle of it takes a reference. */
+/* A request that is complete, successful and empty for ever; for operations that are over when they
+   are started. Each handle of it takes a reference. */
 struct fm_request *fm_request_new_done(const struct fm_request_ops *ops);
 
 /* It is to be persistent: inactive until started. */
@@ -157,7 +158,6 @@ FM_INLINE void fm_request_drop(struct fm_request *r)
     ((struct fm_object *)comm)->refs--;
     r->head = (struct fm_object){.kind = FM_KIND_NONE};
     fm_pool_put(&fm_root.pools[FM_KIND_REQUEST], r);
-    FM_STAT(fathom_level_down(&fm_root.request_words->live));
 }
 
 /* Complete and successful, and its harvest is nothing but a look at the status and the end of the

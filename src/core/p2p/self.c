@@ -38,7 +38,7 @@ void fm_self_receive(struct fm_channel *ch, struct fm_recv_req *r, struct fm_sen
 
 static bool may_copy(const struct fm_channel *ch, const struct fm_send_req *s)
 {
-    uint64_t in_use = ch->blocks.n_live;
+    uint64_t in_use = *ch->blocks.n_live;
 
     return s->mode != FM_SEND_SYNC && (uint64_t)s->len <= ch->words->eager_limit &&
            in_use + fm_unexp_blocks((uint64_t)s->len) <= ch->window;

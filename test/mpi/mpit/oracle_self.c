@@ -74,6 +74,10 @@ static void posted(void)
     enum { N = 5 };
     MPI_Request q[2 * N];
 
+    /* Sends that are over at once have one request for all, which stays. */
+    OK(MPI_Isend(out, 0, MPI_CHAR, me, 0, comm, &q[0]));
+    OK(MPI_Recv(in, 0, MPI_CHAR, me, 0, comm, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&q[0], MPI_STATUS_IGNORE));
     mark();
     for (int k = 0; k < N; k++) {
         OK(MPI_Irecv(in, 100, MPI_CHAR, k % 2 ? MPI_ANY_SOURCE : me, k, comm, &q[k]));

@@ -14,7 +14,7 @@
 
 static uint64_t n_live(void)
 {
-    return fm_root.pools[FM_KIND_DTYPE].n_live;
+    return *fm_root.pools[FM_KIND_DTYPE].n_live;
 }
 
 static void setup(void)

@@ -84,8 +84,8 @@ void net_stop(void)
     fm_mock_script(net.mock)->hold = false;
     net_settle();
     for (int k = 0; k < net.n; k++) {
-        ck_assert_uint_eq(net.ch[k]->blocks.n_live, 0);
-        ck_assert_uint_eq(net.ch[k]->fetches.n_live, 0);
+        ck_assert_uint_eq(*net.ch[k]->blocks.n_live, 0);
+        ck_assert_uint_eq(*net.ch[k]->fetches.n_live, 0);
         ck_assert_uint_eq(net.ch[k]->ids.n_live, 0);
         ck_assert_uint_eq(net.ch[k]->n_sending, 0);
         ck_assert_int_eq(net.ch[k]->n_waiting, 0);
@@ -109,7 +109,7 @@ void net_stop_broken(void)
         n_shared += net.ch[k]->sent != NULL;
         ck_assert(!net.ch[k]->sent || net.ch[k]->sent->head.refs == 1);
     }
-    ck_assert_uint_eq(fm_root.pools[FM_KIND_REQUEST].n_live, n_shared);
+    ck_assert_uint_eq(*fm_root.pools[FM_KIND_REQUEST].n_live, n_shared);
     end_nodes();
 }
 

@@ -251,7 +251,7 @@ static void batch(struct item *first, int n)
     }
     net_settle();
     for (int k = 0; k < net.n; k++) {
-        uint64_t held = net.ch[k]->blocks.n_live * FM_BLOCK_LEN;
+        uint64_t held = *net.ch[k]->blocks.n_live * FM_BLOCK_LEN;
 
         same(k, "p2p_unexpected_memory", 0, held);
         same(k, "p2p_unexpected_utilization", 0,
@@ -588,8 +588,8 @@ START_TEST(what_waits_is_shown)
     same(0, "p2p_rts_waiting", 0, 5);
     same(0, "p2p_rts_waiting_high", 0, 5);
     same(0, "p2p_rts_room_low", 0, RTS_WINDOW - 5);
-    same(1, "p2p_unexpected_memory", 0, net.ch[1]->blocks.n_live * FM_BLOCK_LEN);
-    same(1, "p2p_unexpected_memory_high", 0, net.ch[1]->blocks.n_live * FM_BLOCK_LEN);
+    same(1, "p2p_unexpected_memory", 0, *net.ch[1]->blocks.n_live * FM_BLOCK_LEN);
+    same(1, "p2p_unexpected_memory_high", 0, *net.ch[1]->blocks.n_live * FM_BLOCK_LEN);
     fm_mock_script(net.mock)->hold = true;
     for (int k = 0; k < 10; k++) {
         r[k] = net_irecv(1, got, MAX_LEN, 0, k);

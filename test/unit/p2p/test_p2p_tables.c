@@ -83,7 +83,7 @@ START_TEST(unexpected_memory_keeps_bytes)
         in[len] = 0x5a;
         u = fm_unexp_new(net.ch[0], len);
         ck_assert_ptr_nonnull(u);
-        ck_assert_uint_eq(net.ch[0]->blocks.n_live, fm_unexp_blocks(len));
+        ck_assert_uint_eq(*net.ch[0]->blocks.n_live, fm_unexp_blocks(len));
         ck_assert_uint_le(len + sizeof(*u), fm_unexp_blocks(len) * FM_BLOCK_LEN);
         if (len % 2) {
             fm_unexp_fill(u, out, len);
@@ -100,7 +100,7 @@ START_TEST(unexpected_memory_keeps_bytes)
         net_check(in, len, (unsigned)len);
         ck_assert_int_eq(in[len], 0x5a);
         fm_unexp_free(net.ch[0], u);
-        ck_assert_uint_eq(net.ch[0]->blocks.n_live, 0);
+        ck_assert_uint_eq(*net.ch[0]->blocks.n_live, 0);
     }
     net_stop();
 }

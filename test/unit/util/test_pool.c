@@ -17,12 +17,34 @@ START_TEST(returns_what_was_put_back)
     a = fm_pool_get(&p);
     b = fm_pool_get(&p);
     ck_assert_ptr_ne(a, b);
-    ck_assert_uint_eq(p.n_live, 2);
+    ck_assert_uint_eq(*p.n_live, 2);
     memset(a, 0x5a, 100);
     fm_pool_put(&p, a);
     ck_assert_int_eq(*(unsigned char *)a, 0x5a); /* the first 8 bytes stay */
     ck_assert_ptr_eq(fm_pool_get(&p), a);
     fm_pool_finish(&p);
+}
+END_TEST
+
+START_TEST(counts_where_it_is_told)
+{
+    struct fm_pool p;
+    uint64_t word = 77;
+    void *a, *b;
+
+    ck_assert_int_eq(fm_pool_init(&p, 64, 4), 0);
+    a = fm_pool_get(&p);
+    fm_pool_count_in(&p, &word);
+    ck_assert_uint_eq(word, 1);
+    b = fm_pool_get(&p);
+    ck_assert_uint_eq(word, 2);
+    fm_pool_put(&p, a);
+    ck_assert_uint_eq(word, 1);
+    a = fm_pool_get(&p); /* a used one */
+    ck_assert_uint_eq(word, 2);
+    fm_pool_put(&p, b);
+    fm_pool_finish(&p);
+    ck_assert_uint_eq(word, 0);
 }
 END_TEST
 
@@ -35,7 +57,7 @@ START_TEST(says_when_it_is_full)
         ck_assert_ptr_nonnull(fm_pool_get(&p));
     }
     ck_assert_ptr_null(fm_pool_get(&p));
-    ck_assert_uint_eq(p.n_live, 3);
+    ck_assert_uint_eq(*p.n_live, 3);
     fm_pool_finish(&p);
 }
 END_TEST
@@ -72,6 +94,7 @@ int main(void)
     Suite *s = suite_create("pool");
     TCase *t = tcase_create("pool");
 
+    tcase_add_test(t, counts_where_it_is_told);
     tcase_add_test(t, returns_what_was_put_back);
     tcase_add_test(t, says_when_it_is_full);
     tcase_add_test(t, knows_its_own);
