@@ -430,13 +430,19 @@ static inline struct fm_posted *find_posted(struct fm_match *m, const struct fm_
 }
 
 /* The level went beyond a mark, or a tool wants the event. */
-FM_COLD static void note(struct fm_match *m, const struct fm_match_key *key,
-                         enum fm_match_event event, bool is_on)
+FM_COLD static void note_posted(struct fm_match *m, const struct fm_match_key *key)
 {
     fathom_level_set(&m->words->prq_len, m->words->prq_len.now);
-    if (is_on) {
-        fm_match_emit(m->words, event, key, m->words->prq_len.now);
-    }
+    EMIT(m, on_posted, FM_MATCH_EV_POSTED, key, m->words->prq_len.now);
+}
+
+/* A tool wants the event. Returns p, so that the straight line has nothing to keep for after the
+   call. */
+FM_COLD static struct fm_posted *note_matched(struct fm_match *m, const struct fm_match_key *key,
+                                              struct fm_posted *p)
+{
+    fm_match_emit(m->words, FM_MATCH_EV_MATCHED, key, m->words->prq_len.now);
+    return p;
 }
 
 /* Taken out of its queue or place. */
@@ -444,16 +450,11 @@ static inline struct fm_posted *hit(struct fm_match *m, const struct fm_match_ke
                                     struct fm_posted *p)
 {
     struct fm_match_words *w = m->words;
-    uint64_t now = w->prq_len.now - 1;
 
-    __atomic_store_n(&w->prq_len.now, now, __ATOMIC_RELAXED);
+    w->prq_len.now--;
     p->queue = NULL;
     FM_STAT(w->n_posted_hits++);
-    if (FM_STATS && FM_UNLIKELY(now < __atomic_load_n(&w->prq_len.lo_mark, __ATOMIC_RELAXED) ||
-                                w->on_matched)) {
-        note(m, key, FM_MATCH_EV_MATCHED, w->on_matched);
-    }
-    return p;
+    return FM_STATS && FM_UNLIKELY(w->on_matched) ? note_matched(m, key, p) : p;
 }
 
 /* Not for the one that is kept aside, if there is one. */
@@ -518,7 +519,7 @@ static inline void posted(struct fm_match *m, const struct fm_posted *p, uint64_
     __atomic_store_n(&w->prq_len.now, now, __ATOMIC_RELAXED);
     if (FM_STATS &&
         FM_UNLIKELY(now > __atomic_load_n(&w->prq_len.hi_mark, __ATOMIC_RELAXED) || w->on_posted)) {
-        note(m, &p->key, FM_MATCH_EV_POSTED, w->on_posted);
+        note_posted(m, &p->key);
     }
 }
 

@@ -36,7 +36,7 @@ struct fm_match_key {
 /* Words of the room in the shared page; rows in match_vars.c. */
 struct fm_match_words {
     /* A message that finds its receive touches this line and the next word or two. */
-    struct fathom_level prq_len;    /* posted receives */
+    struct fathom_level prq_len;    /* posted receives; no low mark */
     uint64_t on_posted, on_matched; /* events */
     struct fathom_level umq_len;    /* unexpected messages */
     uint64_t n_posted_hits;         /* messages that found their receive */
