@@ -518,22 +518,24 @@ FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
 {
     struct fm_shm_end *rx = &t->rx[k];
     struct fm_shm_cell *cell;
+    uint64_t bytes = 0;
     uint32_t len;
-    int n = 0;
+    int n = 0, n_other = 0, rc = 0;
 
     while (n < BURST && (cell = fm_shm_box_peek(rx, &len))) {
         if (n) {
             fm_shm_box_fetch_ahead(rx);
         }
         if (FM_LIKELY(len <= t->tp.max_send)) {
-            deliver(t, cell->data, len);
+            t->tp.sink.deliver(t->tp.sink.ctx, cell->data, len);
+            bytes += len;
         } else {
-            int rc = take_other(t, k, cell, len);
-
+            rc = take_other(t, k, cell, len);
             if (rc < 0) {
-                return rc;
+                break;
             }
             len = (uint32_t)rc;
+            n_other++;
         }
         fm_shm_box_advance(rx, len);
         n++;
@@ -543,8 +545,10 @@ FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
     }
     if (n) {
         t->hot = k;
+        /* The burst is counted when it ends. */
+        FM_STAT(fm_tally_add_many(&t->words->received, bytes, (uint64_t)(n - n_other)));
     }
-    return n;
+    return rc < 0 ? rc : n;
 }
 
 /* A sender goes on in a box of its own. */
