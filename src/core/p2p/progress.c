@@ -32,7 +32,7 @@ struct fm_progress {
     int n_hooks;
     int n_processors;
     uint32_t n_vain_tests; /* in a row */
-    uint32_t n_watched;    /* rounds while somebody wants their time */
+    uint32_t n_untimed;    /* rounds since one was timed, while somebody wants that */
     uint64_t gone_at;      /* when to ask again who has died */
     const void *poller;    /* the thread that polls for all that wait; NULL: none. Needs the lock */
 };
@@ -158,18 +158,14 @@ FM_INLINE int bare_round(struct fm_channel *ch)
     return n;
 }
 
-/* A round while somebody wants to know how long they take. */
-static __attribute__((noinline)) int watched_round(struct fm_channel *ch)
+/* One of many, while somebody wants to know how long they take. */
+static __attribute__((noinline)) int timed_round(struct fm_channel *ch)
 {
-    uint64_t began;
-    int n;
+    uint64_t began = fm_now_ns();
+    int n = bare_round(ch);
 
-    if (FM_LIKELY(++ch->progress->n_watched % FM_TIMED_ROUNDS != 0)) {
-        return bare_round(ch);
-    }
-    began = fm_now_ns();
-    n = bare_round(ch);
     FM_STAT(ch->progress->words->round_ns += (fm_now_ns() - began) * FM_TIMED_ROUNDS);
+    ch->progress->n_untimed = 0;
     return n;
 }
 
@@ -177,8 +173,9 @@ FM_INLINE int round_over(struct fm_channel *ch)
 {
     /* Tools start and stop on any thread. */
     if (FM_STATS &&
-        FM_UNLIKELY(__atomic_load_n(&ch->progress->words->n_timers, __ATOMIC_RELAXED))) {
-        return watched_round(ch);
+        FM_UNLIKELY(__atomic_load_n(&ch->progress->words->n_timers, __ATOMIC_RELAXED)) &&
+        FM_UNLIKELY(++ch->progress->n_untimed == FM_TIMED_ROUNDS)) {
+        return timed_round(ch);
     }
     return bare_round(ch);
 }
