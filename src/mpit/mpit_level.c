@@ -20,13 +20,6 @@
 
 enum follower_use { FREE, HIGH, LOW };
 
-struct fm_follower {
-    struct fm_slot slot;
-    _Atomic uint32_t use; /* enum follower_use */
-    uint32_t next;        /* 1 + number of the next one, does not change once linked */
-    _Atomic uint64_t mark;
-};
-
 /* Found without a lock, changed with the registry's (mpit_slots.h). */
 static struct fm_slots followers = {.slot_len = sizeof(struct fm_follower),
                                     .kind = FM_SLOT_FOLLOWER};
@@ -85,6 +78,13 @@ static void marks_of(const struct fathom_level *l, uint64_t *out_hi, uint64_t *o
     *out_lo = lo;
 }
 
+static void set(uint64_t *mark, uint64_t to)
+{
+    if (load(mark) != to) {
+        __atomic_store_n(mark, to, __ATOMIC_SEQ_CST);
+    }
+}
+
 /*
  * Two threads may be here. Whoever stores last looks again, and by then sees what the other had
  * changed before its store (all of this is sequentially consistent), so a mark that is too wide
@@ -96,8 +96,8 @@ static void refit(struct fathom_level *l)
 
     do {
         marks_of(l, &hi, &lo);
-        __atomic_store_n(&l->hi_mark, hi, __ATOMIC_SEQ_CST);
-        __atomic_store_n(&l->lo_mark, lo, __ATOMIC_SEQ_CST);
+        set(&l->hi_mark, hi);
+        set(&l->lo_mark, lo);
         marks_of(l, &hi_again, &lo_again);
     } while (hi_again < hi || lo_again > lo);
 }
@@ -160,16 +160,6 @@ void fm_level_unfollow(struct fathom_level *level, struct fm_follower *f)
 {
     atomic_store(&f->use, FREE);
     refit(level);
-}
-
-uint64_t fm_level_mark_of(struct fathom_level *level, struct fm_follower *f)
-{
-    uint64_t now = load(&level->now), mark = atomic_load(&f->mark);
-
-    if (atomic_load(&f->use) == HIGH) {
-        return now > mark ? now : mark;
-    }
-    return now < mark ? now : mark;
 }
 
 uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, uint64_t from)

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <string.h>
 
 #include "mpit/mpit_internal.h"
@@ -41,9 +42,13 @@ struct fm_pvar_handle {
     const void *block;
     const struct fm_object *object; /* NULL: not bound */
     int count;
-    bool is_plain;             /* one whole number of 8 bytes over words: read in a few steps */
-    uint64_t since;            /* of a plain one: all ones if it shows what came since its start */
-    const uint32_t *flat;      /* of a plain one: its var's */
+    bool is_plain;  /* one whole number of 8 bytes over words: read in a few steps */
+    uint64_t since; /* of a plain one: all ones if it shows what came since its start */
+    /* Of a plain one that is a sum: its var's places, or NULL: one word of each member, from the
+       first word on and so many words apart. */
+    bool is_sum;
+    const uint32_t *flat;
+    size_t first, step;
     int n_members;             /* of the object */
     _Atomic(uint64_t *) words; /* first word; NULL when the object is gone */
     struct fathom_level *level;
@@ -75,14 +80,19 @@ void fm_pvar_finish(void);
 void fm_session_finish(void);
 
 /* Store a word as the i-th value of that type; load one. */
-void fm_type_store_narrow(enum fathom_type type, void *buf, int i, uint64_t word);
 static inline void fm_type_store(enum fathom_type type, void *buf, int i, uint64_t word)
 {
+    unsigned narrow = (unsigned)word;
+
     if (__builtin_expect(type > FATHOM_UNSIGNED, 1)) {
         memcpy((char *)buf + (size_t)i * sizeof(word), &word, sizeof(word));
-    } else {
-        fm_type_store_narrow(type, buf, i, word);
+        return;
     }
+    /* A word beyond an int (a queue of 2^31 messages) shows the most that an int can. */
+    if (type == FATHOM_INT && (int64_t)word > INT_MAX) {
+        narrow = INT_MAX;
+    }
+    memcpy((char *)buf + (size_t)i * sizeof(narrow), &narrow, sizeof(narrow));
 }
 uint64_t fm_type_load(enum fathom_type type, const void *buf, int i);
 /* Is it shown as it is stored? */
@@ -93,14 +103,26 @@ static inline bool fm_type_is_whole(enum fathom_type type)
 
 /* ---- mpit_level.c ---- */
 
-struct fm_follower;
+/* Who keeps a watermark; mpit_level.c. */
+struct fm_follower {
+    struct fm_slot slot;
+    _Atomic uint32_t use;
+    uint32_t next; /* 1 + number of the next one, does not change once linked */
+    _Atomic uint64_t mark;
+};
 
 /* Keep watermarks for a handle, from the present level on. NULL: memory is out. This and unfollow
    are called locked; the others are lock-free and async-signal-safe. */
 struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high);
 void fm_level_unfollow(struct fathom_level *level, struct fm_follower *f);
 /* The mark that was kept, at least as far as the level is now. */
-uint64_t fm_level_mark_of(struct fathom_level *level, struct fm_follower *f);
+static inline uint64_t fm_level_mark_of(const struct fathom_level *level,
+                                        const struct fm_follower *f, bool is_high)
+{
+    uint64_t now = __atomic_load_n(&level->now, __ATOMIC_SEQ_CST), mark = atomic_load(&f->mark);
+
+    return is_high == (now > mark) ? now : mark;
+}
 /* The same, and begin anew from `from`. */
 uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, uint64_t from);
 /* Put a mark back that was taken away by mistake. */

@@ -14,15 +14,19 @@
  * to a handle in a signal handler what the interrupted thread was just doing to it (15.3.7.6). The
  * small state is one word, `ctl`:
  *
- *     63          8    7       6      5      2 1    0
- *     +------------+-------+---------+--------+------+
- *     | changes    | fresh | running | filled | live |
- *     +------------+-------+---------+--------+------+
+ *     63   32 31      8    7       6      5      2 1    0
+ *     +-------+---------+-------+---------+--------+------+
+ *     | since | changes | fresh | running | filled | live |
+ *     +-------+---------+-------+---------+--------+------+
  *
  * and the words s[i] are kept in N_COPIES copies, of which `live` counts. A change claims another
  * copy (its bit in `filled`), fills it, and makes it the live one by a compare-and-swap that fails
  * if somebody else's change came first: it then begins anew from that. A reader takes the live copy
  * and reads again if `changes` has moved on meanwhile.
+ *
+ * `since` is added to s[0]: what a readreset of a running number takes away, in one
+ * compare-and-swap and without a copy, as long as it fits. What began from an older one fails, as
+ * after any change. It is 0 in arrays and doubles.
  *
  * `fresh`: a watermark that begins with the level at its next start. A watermark has its follower
  * from the allocation to the end; what that sees while the handle is stopped does not count.
@@ -47,7 +51,10 @@ static struct fm_slots handles = {.slot_len = sizeof(struct fm_pvar_handle),
 #define CTL_FILLED   2 /* shift */
 #define CTL_RUNNING  UINT64_C(0x40)
 #define CTL_FRESH    UINT64_C(0x80)
-#define CTL_CHANGES  8 /* shift */
+#define CTL_CHANGES  8 /* shift; modulo: */
+#define N_CHANGES    (UINT64_C(1) << 24)
+#define CTL_SINCE    32                                  /* shift */
+#define CTL_OTHERS   (~((N_CHANGES - 1) << CTL_CHANGES)) /* than the number of changes */
 #define CTL_CLAIM(c) (UINT64_C(1) << (CTL_FILLED + (c)))
 
 /* One change under way: what it begins from, and the copy that it fills. */
@@ -69,6 +76,19 @@ static bool is_running(uint64_t ctl)
 static bool has_changed(uint64_t before, uint64_t now)
 {
     return (before ^ now) >> CTL_CHANGES != 0;
+}
+
+/* s[i] as it is in ctl. */
+static inline uint64_t state_of(struct fm_pvar_handle *h, uint64_t ctl, int i)
+{
+    return atomic_load_explicit(&copy_of(h, ctl & CTL_LIVE)[i], memory_order_relaxed) +
+           (ctl >> CTL_SINCE);
+}
+
+/* The number of the change that comes after ctl, in its place. */
+static inline uint64_t next_change(uint64_t ctl)
+{
+    return ((ctl >> CTL_CHANGES) + 1) % N_CHANGES << CTL_CHANGES;
 }
 
 static struct change change_begin(struct fm_pvar_handle *h)
@@ -102,7 +122,7 @@ static bool change_end(struct fm_pvar_handle *h, struct change *c, uint64_t flag
     uint64_t ctl = c->from, next;
 
     do {
-        next = ((ctl >> CTL_CHANGES) + 1) << CTL_CHANGES | flags | c->copy;
+        next = next_change(ctl) | flags | c->copy;
         next |= ctl & (uint64_t)ALL_COPIES << CTL_FILLED & ~CTL_CLAIM(c->copy);
         /* Release: pairs with the acquire loads of readers and of change_begin. */
         if (atomic_compare_exchange_weak_explicit(&h->ctl, &ctl, next, memory_order_acq_rel,
@@ -126,7 +146,7 @@ static inline uint64_t look_at(const uint64_t *word)
 }
 
 /* Of n words. */
-static uint64_t added(const void *first, int n, size_t step)
+static __attribute__((noinline)) uint64_t added(const void *first, int n, size_t step)
 {
     const uint64_t *word = first;
     uint64_t sum = 0;
@@ -175,19 +195,19 @@ static __attribute__((noinline)) uint64_t derived(const struct fm_pvar_handle *h
     return v;
 }
 
-/* The same of a sum of words whose places are known; two at a time, and none of them waits for
-   another. */
-static inline uint64_t flat_sum(const uint32_t *flat, const uint64_t *words)
+/* The same of a sum of words whose places are known: in a row, and few of them wait for another. */
+static __attribute__((noinline)) uint64_t flat_sum(const uint32_t *flat, const uint64_t *words)
 {
-    const uint32_t *at = flat + 1, *end = at + flat[0];
     uint64_t sum = 0, other = 0;
+    uint32_t n = flat[0];
 
-    for (; at + 1 < end; at += 2) {
-        sum += look_at(&words[at[0]]);
-        other += look_at(&words[at[1]]);
+    if (n & 1) {
+        sum = look_at(&words[*++flat]);
     }
-    if (at < end) {
-        sum += look_at(&words[*at]);
+#pragma GCC unroll 4
+    for (n /= 2; n > 0; n--, flat += 2) {
+        sum += look_at(&words[flat[1]]);
+        other += look_at(&words[flat[2]]);
     }
     return sum + other;
 }
@@ -232,7 +252,7 @@ static uint64_t value_of(struct fm_pvar_handle *h, const uint64_t *words, uint64
         return word_of(h, words, i);
     default:
         f = atomic_load_explicit(&h->follower, memory_order_relaxed);
-        return f ? fm_level_mark_of(h->level, f) : state;
+        return f ? fm_level_mark_of(h->level, f, h->var->mode == FM_PVAR_HIGH) : state;
     }
 }
 
@@ -285,7 +305,7 @@ static void start_one(struct fm_pvar_handle *h, const uint64_t *words)
             return;
         }
         for (i = 0; i < h->count; i++) {
-            v = atomic_load_explicit(&copy_of(h, c.from & CTL_LIVE)[i], memory_order_relaxed);
+            v = state_of(h, c.from, i);
             if (f) {
                 v = c.from & CTL_FRESH ? starting_value(h, words, i) : v;
                 mark = fm_level_exchange(h->level, f, v);
@@ -310,7 +330,7 @@ static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
             return;
         }
         for (i = 0; i < h->count; i++) {
-            v = atomic_load_explicit(&copy_of(h, c.from & CTL_LIVE)[i], memory_order_relaxed);
+            v = state_of(h, c.from, i);
             atomic_store_explicit(&copy_of(h, c.copy)[i], value_of(h, words, v, true, i),
                                   memory_order_relaxed);
         }
@@ -318,37 +338,32 @@ static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
     want(h->var, (uint64_t)-1);
 }
 
-/* A running watermark: the mark is what changes. The extreme of all marks that were taken away in
-   vain is what was there. */
-static uint64_t assign_mark(struct fm_pvar_handle *h, struct fm_follower *f, uint64_t v,
-                            const uint64_t *earlier)
+/* The further one of two marks. */
+static uint64_t extreme(const struct fm_pvar_handle *h, uint64_t a, uint64_t b)
 {
-    uint64_t old = fm_level_exchange(h->level, f, v);
-
-    if (earlier && (h->var->mode == FM_PVAR_HIGH ? *earlier > old : *earlier < old)) {
-        old = *earlier;
-    }
-    return old;
+    return (h->var->mode == FM_PVAR_HIGH) == (a > b) ? a : b;
 }
 
 /* Give every element the value in `from`, its starting value if that is NULL; the values before go
-   to out_buf unless it is NULL. */
-static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *from, void *out_buf)
+   to out_buf unless it is NULL. Of a running watermark it is the follower's mark that changes: what
+   was taken away from it, but in vain since another change came first, is in *taken (NULL:
+   nothing), and is part of the value before. */
+static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *from, void *out_buf,
+                   const uint64_t *taken)
 {
     struct change c = change_begin(h);
     struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
-    uint64_t word, v, old, marked = 0;
-    bool runs, is_marked = false;
+    uint64_t word, v, old, marked;
+    bool runs;
     int i;
 
     do {
         runs = is_running(c.from);
         for (i = 0; i < h->count; i++) {
             v = from ? fm_type_load(h->var->type, from, i) : starting_value(h, words, i);
-            old = atomic_load_explicit(&copy_of(h, c.from & CTL_LIVE)[i], memory_order_relaxed);
+            old = state_of(h, c.from, i);
             if (runs && f) {
-                old = marked = assign_mark(h, f, v, is_marked ? &marked : NULL);
-                is_marked = true;
+                old = fm_level_exchange(h->level, f, v);
             } else if (runs) {
                 /* One load of the word ends the old count and begins the new: nothing falls
                    between. */
@@ -356,12 +371,86 @@ static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *
                 old = minus(h, word, old);
                 v = minus(h, word, v);
             }
+            if (f) {
+                marked = old = taken ? extreme(h, old, *taken) : old;
+                taken = runs ? &marked : taken;
+            }
             if (out_buf) {
                 fm_type_store(h->var->type, out_buf, i, old);
             }
             atomic_store_explicit(&copy_of(h, c.copy)[i], v, memory_order_relaxed);
         }
     } while (!change_end(h, &c, runs ? CTL_RUNNING : from ? 0 : CTL_FRESH));
+}
+
+/* ---- the usual readreset, with one compare-and-swap ---- */
+
+/* Has the handle changed since it was as in ctl? What was read before is from then, if not. */
+static inline bool is_past(struct fm_pvar_handle *h, uint64_t ctl)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed));
+}
+
+static inline uint64_t state_of_plain(struct fm_pvar_handle *h, uint64_t ctl)
+{
+    return atomic_load_explicit(&h->one[ctl & CTL_LIVE], memory_order_relaxed) + (ctl >> CTL_SINCE);
+}
+
+/* The present value of the words of a plain one. */
+static inline uint64_t number_of(const struct fm_pvar_handle *h, const uint64_t *words)
+{
+    if (__builtin_expect(!h->is_sum, 1)) {
+        return look_at(words);
+    }
+    return h->flat ? flat_sum(h->flat, words) : added(words + h->first, h->n_members, h->step);
+}
+
+/* Of a plain handle that runs and shows what came since: *buf gets that, and the handle begins
+   anew. False: it is not such a one, or the state must be written as a whole. */
+static inline bool take_plain(struct fm_pvar_handle *h, const uint64_t *words, void *buf)
+{
+    uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_acquire), v;
+
+    do {
+        if (!h->is_plain || !h->since || !is_running(ctl)) {
+            return false;
+        }
+        v = number_of(h, words) - state_of_plain(h, ctl);
+        if (v > UINT32_MAX || (ctl >> CTL_SINCE) + v > UINT32_MAX) {
+            return false;
+        }
+        if (v == 0 && !is_past(h, ctl)) {
+            break; /* there is nothing to take */
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&h->ctl, &ctl, ctl + (v << CTL_SINCE),
+                                                    memory_order_acq_rel, memory_order_acquire));
+    memcpy(buf, &v, sizeof(v));
+    return true;
+}
+
+/* The same of a watermark that runs: its follower changes, and nothing else. */
+static inline bool take_mark(struct fm_pvar_handle *h, const uint64_t *words, void *buf)
+{
+    uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_acquire), from, old;
+    struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
+
+    if (!f || !is_running(ctl)) {
+        return false;
+    }
+    from = look_at(&h->level->now);
+    old = fm_level_mark_of(h->level, f, h->var->mode == FM_PVAR_HIGH);
+    if (old != from || is_past(h, ctl)) {
+        old = fm_level_exchange(h->level, f, from);
+        if (!atomic_compare_exchange_strong_explicit(&h->ctl, &ctl,
+                                                     (ctl & CTL_OTHERS) | next_change(ctl),
+                                                     memory_order_acq_rel, memory_order_relaxed)) {
+            assign(h, words, NULL, buf, &old);
+            return true;
+        }
+    }
+    fm_type_store(h->var->type, buf, 0, old);
+    return true;
 }
 
 /* ---- handles ---- */
@@ -415,6 +504,12 @@ static void handle_end(struct fm_pvar_handle *h)
     fathom_level_set(&fm_mpit_words->handles, handles.n_live);
 }
 
+/* A sum of one word of each member? */
+static bool is_one_of_each(const struct fathom_pvar *row)
+{
+    return row->n_terms == 1 && row->terms->count == FATHOM_PER_MEMBER;
+}
+
 /* Called locked, with what the handle is bound to. */
 static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
 {
@@ -425,10 +520,15 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
     h->var = v;
     h->n_members = h->object ? h->object->n_members : 0;
     h->count = v->count ? v->count : h->n_members;
+    h->is_sum = v->flat || is_one_of_each(v->row);
     h->is_plain = h->count == 1 && (v->mode == FM_PVAR_SINCE || v->mode == FM_PVAR_AS_IS) &&
-                  fm_type_is_whole(v->type) && (v->flat || !v->is_derived);
+                  fm_type_is_whole(v->type) && (h->is_sum || !v->is_derived);
     h->since = v->mode == FM_PVAR_SINCE ? ~UINT64_C(0) : 0;
     h->flat = v->flat;
+    if (h->is_sum && !h->flat) {
+        h->first = (v->table->from->object_block_len + v->row->terms->at) / sizeof(uint64_t);
+        h->step = v->table->from->member_block_len / sizeof(uint64_t);
+    }
     /* The words of a sum begin with the block. A computed variable has no words; any address that
        is not NULL stands for them. */
     atomic_store_explicit(&h->words, (uint64_t *)(void *)(block ? block + at : (char *)h),
@@ -537,7 +637,7 @@ static int do_one(struct fm_pvar_handle *h, const uint64_t *words, enum verb ver
         if (h->var->is_readonly) {
             return is_all ? FM_T_OK : FM_T_PVAR_NO_WRITE;
         }
-        assign(h, words, NULL, NULL);
+        assign(h, words, NULL, NULL, NULL);
         return FM_T_OK;
     }
     if (h->var->row->is_continuous) {
@@ -614,7 +714,7 @@ int fm_pvar_reset(uint64_t session, uint64_t handle)
     return do_verb(session, handle, RESET);
 }
 
-/* Whole state of a handle that is an array or a watermark, or that changed while it was read. */
+/* Whole state of a handle that is an array, or that changed while it was read. */
 static __attribute__((noinline)) void read_slowly(struct fm_pvar_handle *h, const uint64_t *words,
                                                   void *buf)
 {
@@ -624,28 +724,24 @@ static __attribute__((noinline)) void read_slowly(struct fm_pvar_handle *h, cons
     do {
         ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
         for (i = 0; i < h->count; i++) {
-            v = atomic_load_explicit(&copy_of(h, ctl & CTL_LIVE)[i], memory_order_relaxed);
+            v = state_of(h, ctl, i);
             fm_type_store(h->var->type, buf, i, value_of(h, words, v, is_running(ctl), i));
         }
-        atomic_thread_fence(memory_order_acquire);
-    } while (has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed)));
+    } while (is_past(h, ctl));
 }
 
-/* One value of any other kind, or a watermark or an array. */
+/* One value of any other kind, or an array. */
 static __attribute__((noinline)) void read_other(struct fm_pvar_handle *h, const uint64_t *words,
                                                  void *buf)
 {
     uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_acquire), v;
 
-    if (h->count != 1 || h->level) {
+    if (h->count != 1) {
         read_slowly(h, words, buf);
         return;
     }
-    v = atomic_load_explicit(&h->one[ctl & CTL_LIVE], memory_order_relaxed);
-    v = value_of(h, words, v, is_running(ctl), 0);
-    atomic_thread_fence(memory_order_acquire);
-    if (__builtin_expect(has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed)),
-                         0)) {
+    v = value_of(h, words, state_of(h, ctl, 0), is_running(ctl), 0);
+    if (__builtin_expect(is_past(h, ctl), 0)) {
         read_slowly(h, words, buf);
         return;
     }
@@ -667,13 +763,11 @@ int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
         return FM_T_OK;
     }
     ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
-    v = atomic_load_explicit(&h->one[ctl & CTL_LIVE], memory_order_relaxed);
+    v = state_of_plain(h, ctl);
     if (is_running(ctl)) {
-        v = (h->flat ? flat_sum(h->flat, words) : look_at(words)) - (v & h->since);
+        v = number_of(h, words) - (v & h->since);
     }
-    atomic_thread_fence(memory_order_acquire);
-    if (__builtin_expect(has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed)),
-                         0)) {
+    if (__builtin_expect(is_past(h, ctl), 0)) {
         read_slowly(h, words, buf);
         return FM_T_OK;
     }
@@ -693,7 +787,7 @@ int fm_pvar_write(uint64_t session, uint64_t handle, const void *buf)
     if (h->var->is_readonly) {
         return FM_T_PVAR_NO_WRITE;
     }
-    assign(h, words, buf, NULL);
+    assign(h, words, buf, NULL, NULL);
     return FM_T_OK;
 }
 
@@ -709,7 +803,9 @@ int fm_pvar_readreset(uint64_t session, uint64_t handle, void *buf)
     if (!h->var->is_atomic) {
         return FM_T_PVAR_NO_ATOMIC;
     }
-    assign(h, words, NULL, buf);
+    if (!take_plain(h, words, buf) && !take_mark(h, words, buf)) {
+        assign(h, words, NULL, buf, NULL);
+    }
     return FM_T_OK;
 }
 

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Words as values of the datatypes that tools see. */
-#include <limits.h>
-
 #include "mpit/mpit_live.h"
 
 size_t fm_type_len(enum fathom_type type)
 {
     return type == FATHOM_INT || type == FATHOM_UNSIGNED ? 4 : 8;
-}
-
-void fm_type_store_narrow(enum fathom_type type, void *buf, int i, uint64_t word)
-{
-    unsigned narrow = (unsigned)word;
-
-    /* A word beyond an int (a queue of 2^31 messages) shows the most that an int can. */
-    if (type == FATHOM_INT && (int64_t)word > INT_MAX) {
-        narrow = INT_MAX;
-    }
-    memcpy((char *)buf + (size_t)i * sizeof(narrow), &narrow, sizeof(narrow));
 }
 
 uint64_t fm_type_load(enum fathom_type type, const void *buf, int i)

@@ -117,6 +117,54 @@ START_TEST(counters_are_written_and_read_reset)
 }
 END_TEST
 
+/* What was taken since the last start is kept in 32 bits while it fits. */
+START_TEST(any_amount_is_taken)
+{
+    enum { N_STEPS = 13 };
+    static const uint64_t steps[N_STEPS] = {
+        1, 0, UINT32_MAX - 1, 1, UINT32_MAX, 1, 1ull << 32, 7, 1ull << 40, 0, 3, UINT64_MAX, 5};
+    MPI_T_pvar_session s = session_open();
+    MPI_T_pvar_handle h = pvar_open(s, "fake_bytes", MPI_T_PVAR_CLASS_AGGREGATE);
+    MPI_T_pvar_handle other = pvar_open(s, "fake_bytes", MPI_T_PVAR_CLASS_AGGREGATE);
+    unsigned long long v, sum = 0;
+
+    OK(MPI_T_pvar_start(s, MPI_T_PVAR_ALL_HANDLES));
+    for (size_t i = 0; i < 4 * N_STEPS; i++) {
+        uint64_t step = steps[i % N_STEPS];
+
+        fake->n_bytes += step;
+        sum += step;
+        ck_assert_uint_eq(pvar_u64(s, h), step);
+        OK(MPI_T_pvar_readreset(s, h, &v));
+        ck_assert_uint_eq(v, step);
+        ck_assert_uint_eq(pvar_u64(s, h), 0);
+        ck_assert_uint_eq(pvar_u64(s, other), sum); /* of its own */
+    }
+    /* And every other change goes on from there. */
+    fake->n_bytes += 10;
+    OK(MPI_T_pvar_readreset(s, h, &v));
+    fake->n_bytes += 4;
+    OK(MPI_T_pvar_stop(s, h));
+    fake->n_bytes += 100;
+    ck_assert_uint_eq(pvar_u64(s, h), 4);
+    OK(MPI_T_pvar_start(s, h));
+    fake->n_bytes += 2;
+    ck_assert_uint_eq(pvar_u64(s, h), 6);
+    OK(MPI_T_pvar_readreset(s, h, &v));
+    ck_assert_uint_eq(v, 6);
+    v = 50;
+    OK(MPI_T_pvar_write(s, h, &v));
+    fake->n_bytes += 5;
+    OK(MPI_T_pvar_readreset(s, h, &v));
+    ck_assert_uint_eq(v, 55);
+    fake->n_bytes += 8;
+    OK(MPI_T_pvar_reset(s, h));
+    fake->n_bytes += 9;
+    ck_assert_uint_eq(pvar_u64(s, h), 9);
+    OK(MPI_T_pvar_session_free(&s));
+}
+END_TEST
+
 START_TEST(doubles_and_narrow_types)
 {
     MPI_T_pvar_session s = session_open();
@@ -670,6 +718,7 @@ int main(void)
     const TTest *tests[] = {counters_count_since_start,
                             sums_are_counters_like_others,
                             counters_are_written_and_read_reset,
+                            any_amount_is_taken,
                             doubles_and_narrow_types,
                             states_levels_sizes_and_percentages_show_the_word,
                             percentages_are_shares,

@@ -174,6 +174,60 @@ START_TEST(eight_tools_at_once)
 }
 END_TEST
 
+/* ---- two changes of one watermark ---- */
+
+#define N_PEAKS 4000
+
+static MPI_T_pvar_handle peak;
+static atomic_int turn; /* of the taking thread: so many times */
+static atomic_int n_done;
+static unsigned long long taken;
+
+static void *peak_thread(void *arg)
+{
+    (void)arg;
+    for (int k = 1; k <= N_PEAKS; k++) {
+        while (atomic_load(&turn) < k) {
+            sched_yield();
+        }
+        OK(MPI_T_pvar_readreset(shared_session, peak, &taken));
+        atomic_store(&n_done, k);
+    }
+    return NULL;
+}
+
+/* While one thread stops the watermark another takes it: in either order that one gets the peak,
+   and nobody sees it again. */
+START_TEST(a_peak_is_taken_once)
+{
+    pthread_t thread;
+
+    fathom_level_set(&fake->depth, 0);
+    shared_session = session_open();
+    peak = pvar_open(shared_session, "fake_depth", MPI_T_PVAR_CLASS_HIGHWATERMARK);
+    atomic_store(&turn, 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, peak_thread, NULL), 0);
+    for (int k = 1; k <= N_PEAKS; k++) {
+        OK(MPI_T_pvar_start(shared_session, peak));
+        fathom_level_set(&fake->depth, (uint64_t)k + 10);
+        fathom_level_set(&fake->depth, 1);
+        atomic_store(&turn, k);
+        for (int i = 0; i < k % 100; i++) {
+            atomic_signal_fence(memory_order_seq_cst); /* the two meet in all places */
+        }
+        OK(MPI_T_pvar_stop(shared_session, peak));
+        while (atomic_load(&n_done) < k) {
+            sched_yield();
+        }
+        ck_assert_uint_eq(taken, (uint64_t)k + 10);
+        ck_assert_uint_eq(pvar_u64(shared_session, peak), 1);
+    }
+    pthread_join(thread, NULL);
+    OK(MPI_T_pvar_session_free(&shared_session));
+    fathom_level_set(&fake->depth, 0);
+}
+END_TEST
+
 /* ---- a reader in a signal handler ---- */
 
 static MPI_T_pvar_session sig_session;
@@ -284,7 +338,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *tests[] = {eight_tools_at_once, a_signal_handler_reads, a_signal_handler_changes};
+    const TTest *tests[] = {eight_tools_at_once, a_peak_is_taken_once, a_signal_handler_reads,
+                            a_signal_handler_changes};
 
-    return suite_run(suite_of("mpit_threads", tests, 3));
+    return suite_run(suite_of("mpit_threads", tests, 4));
 }
