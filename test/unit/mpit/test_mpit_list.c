@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end, strings, enumerations, categories, and the page. */
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -430,7 +431,7 @@ START_TEST(the_page_shows_everything)
     ck_assert_int_eq(page->pid, getpid());
     ck_assert_int_eq(page->rank, -1);
     ck_assert(page->start_ns > 0 && page->start_ns <= fathom_mpit_clock());
-    ck_assert_str_eq(page->program, "test_mpit_list");
+    ck_assert_str_eq(page->program, program_invocation_short_name);
     ck_assert_int_eq(gethostname(long_name, sizeof(long_name)), 0);
     ck_assert_int_eq(strncmp(page->host, long_name, sizeof(page->host) - 1), 0);
     r = row_named(page, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
