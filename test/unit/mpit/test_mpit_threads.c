@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eight tool threads and the host's own threads at once; for ThreadSanitizer as well. What must
+ * Tools on many threads and the host's own threads at once; for ThreadSanitizer as well. What must
  * hold: counters that are read and reset from several threads add up to what was counted,
  * watermarks never lie below the level, no event is lost beyond those that were counted as dropped.
  */
@@ -11,7 +11,7 @@
 
 #include "unit/mpit/mpit_test.h"
 
-#define N_TOOLS 8
+#define N_TOOLS 13
 
 static atomic_int is_over;
 static atomic_ullong n_taken;
@@ -136,17 +136,77 @@ static void *event_thread(void *arg)
     return NULL;
 }
 
-START_TEST(eight_tools_at_once)
+/* The value of one object, which all of them give it, and that of the process. */
+static void *cvar_thread(void *arg)
 {
-    void *(*const jobs[N_TOOLS])(void *) = {taking_thread,  taking_thread,  session_thread,
-                                            session_thread, session_thread, event_thread,
-                                            event_thread,   taking_thread};
+    int n, index = cvar_named("fake_bound_comm");
+    MPI_Comm comm = fake_comm_handle(0);
+    MPI_T_cvar_handle whole, one;
+    MPI_Count v = 7, back;
+
+    (void)arg;
+    while (!atomic_load(&is_over)) {
+        whole = cvar_open("fake_bound");
+        OK(MPI_T_cvar_handle_alloc(index, &comm, &one, &n));
+        OK(MPI_T_cvar_write(one, &v));
+        OK(MPI_T_cvar_read(one, &back));
+        ck_assert_int_eq(back, 7);
+        OK(MPI_T_cvar_read(whole, &back));
+        ck_assert_int_eq(back, 10);
+        OK(MPI_T_cvar_handle_free(&one));
+        OK(MPI_T_cvar_handle_free(&whole));
+    }
+    return NULL;
+}
+
+/* Objects come and go, and handles become invalid with them. */
+static void *object_thread(void *arg)
+{
+    static atomic_int n_threads;
+    int n, number = atomic_fetch_add(&n_threads, 1) + 1, index = cvar_named("fake_bound_comm");
+    MPI_Comm comm = fake_comm_handle(number);
+    MPI_T_cvar_handle one;
+    MPI_Count v;
+
+    (void)arg;
+    while (!atomic_load(&is_over)) {
+        fake_comm_make(number);
+        fathom_mpit_object_rename(&fake_comms[number], "one of many");
+        OK(MPI_T_cvar_handle_alloc(index, &comm, &one, &n));
+        OK(MPI_T_cvar_read(one, &v));
+        fake_comm_free(number);
+        GIVES(MPI_T_cvar_read(one, &v), MPI_T_ERR_INVALID_HANDLE);
+        OK(MPI_T_cvar_handle_free(&one));
+    }
+    return NULL;
+}
+
+static void *start_thread(void *arg)
+{
+    int n;
+
+    (void)arg;
+    while (!atomic_load(&is_over)) {
+        OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &n));
+        OK(MPI_T_cvar_get_num(&n));
+        OK(MPI_T_finalize());
+    }
+    return NULL;
+}
+
+START_TEST(tools_at_once)
+{
+    void *(*const jobs[N_TOOLS])(void *) = {
+        taking_thread, taking_thread, session_thread, session_thread, session_thread,
+        event_thread,  event_thread,  taking_thread,  cvar_thread,    cvar_thread,
+        object_thread, object_thread, start_thread};
     MPI_T_event_registration r;
     pthread_t threads[N_TOOLS], host;
     unsigned long long rest;
     long n = 200000, n_raised = n / 16;
     int i;
 
+    fake_comm_make(0);
     fake->n_done = 0;
     shared_session = session_open();
     shared_done = pvar_open(shared_session, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
@@ -171,6 +231,7 @@ START_TEST(eight_tools_at_once)
     ck_assert_int_ge(atomic_load(&n_called) + atomic_load(&n_dropped_here), n_raised + 1);
     OK(MPI_T_event_handle_free(r, NULL, NULL));
     OK(MPI_T_pvar_session_free(&shared_session));
+    fake_comm_free(0);
 }
 END_TEST
 
@@ -338,7 +399,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *tests[] = {eight_tools_at_once, a_peak_is_taken_once, a_signal_handler_reads,
+    const TTest *tests[] = {tools_at_once, a_peak_is_taken_once, a_signal_handler_reads,
                             a_signal_handler_changes};
 
     return suite_run(suite_of("mpit_threads", tests, 4));
