@@ -526,6 +526,23 @@ START_TEST(hints_are_numbers_of_events)
 }
 END_TEST
 
+/* A registration that nobody freed ends with the last tool, and its slot serves the next one. */
+START_TEST(registrations_end_with_the_tool)
+{
+    const uintptr_t number = 0xfffffff; /* of the slot */
+    MPI_T_event_registration first = event_open("fake_empty"), second;
+    int provided;
+
+    OK(MPI_T_finalize());
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    second = event_open("fake_empty");
+    ck_assert_ptr_ne(first, second);
+    ck_assert_uint_eq((uintptr_t)first & number, (uintptr_t)second & number);
+    GIVES(MPI_T_event_handle_free(first, NULL, NULL), MPI_T_ERR_INVALID_HANDLE);
+    OK(MPI_T_event_handle_free(second, NULL, NULL));
+}
+END_TEST
+
 static void end_the_tool(MPI_T_event_instance in, MPI_T_event_registration reg,
                          MPI_T_cb_safety level, void *user_data)
 {
@@ -571,13 +588,15 @@ END_TEST
 
 int main(void)
 {
-    const TTest *tests[] = {sources_have_a_true_clock,       elements_are_described_and_copied,
-                            callbacks_see_the_event,         the_lowest_sufficient_level_is_called,
-                            waiting_events_keep_their_order, a_full_queue_drops_and_says_so,
-                            free_tells_when_it_is_over,      a_callback_may_free_its_registration,
-                            callbacks_may_call_mpit,         bound_events_are_of_one_object,
-                            hints_and_bad_arguments,         hints_are_numbers_of_events,
-                            a_callback_may_end_the_tool,     callbacks_are_replaced_without_end};
+    const TTest *tests[] = {
+        sources_have_a_true_clock,         elements_are_described_and_copied,
+        callbacks_see_the_event,           the_lowest_sufficient_level_is_called,
+        waiting_events_keep_their_order,   a_full_queue_drops_and_says_so,
+        free_tells_when_it_is_over,        a_callback_may_free_its_registration,
+        callbacks_may_call_mpit,           bound_events_are_of_one_object,
+        hints_and_bad_arguments,           hints_are_numbers_of_events,
+        registrations_end_with_the_tool,   a_callback_may_end_the_tool,
+        callbacks_are_replaced_without_end};
 
     return suite_run(suite_of("mpit_event", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

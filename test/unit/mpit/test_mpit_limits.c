@@ -16,12 +16,12 @@ void *__real_malloc(size_t len);
 void *__real_calloc(size_t n, size_t len);
 void *__real_realloc(void *old, size_t len);
 char *__real_strdup(const char *text);
-void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t from);
+void *__real_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t from);
 void *__wrap_malloc(size_t len);
 void *__wrap_calloc(size_t n, size_t len);
 void *__wrap_realloc(void *old, size_t len);
 char *__wrap_strdup(const char *text);
-void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t from);
 
 /* The n-th allocation from now on fails, and all after it; 0: none does. */
 static int fail_at, n_failed;
@@ -56,9 +56,9 @@ char *__wrap_strdup(const char *text)
     return fails() ? NULL : __real_strdup(text);
 }
 
-void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t from)
+void *__wrap_mmap64(void *at, size_t len, int prot, int flags, int fd, off_t from)
 {
-    return fails() ? MAP_FAILED : __real_mmap(at, len, prot, flags, fd, from);
+    return fails() ? MAP_FAILED : __real_mmap64(at, len, prot, flags, fd, from);
 }
 
 /* ---- calls that allocate ---- */

@@ -543,13 +543,17 @@ START_TEST(unknown_objects_are_refused)
 {
     static const struct fathom_table other = {.room = "other"};
     static struct fathom_host host = {.name = "other"};
+    char long_name[80] = "";
     void *block = &host, *again;
 
     ck_assert_int_eq(fathom_mpit_object_add(&other, &host, 1, "x", 1, &block), -1);
     ck_assert_ptr_null(block);
     ck_assert_int_eq(fathom_mpit_object_add(&fake_table, NULL, 1, "x", 1, &block), -1);
     ck_assert_ptr_null(block);
-    ck_assert_int_eq(fathom_mpit_object_add(&fake_table, &host, 1, "x", 1, &block), 0);
+    memset(long_name, 'n', sizeof(long_name) - 1);
+    ck_assert_int_eq(fathom_mpit_object_add(&fake_table, &host, 1, long_name, 1, &block), 0);
+    ck_assert_uint_eq(strlen(object_with(fathom_mpit_page_get(), 1)->name),
+                      FATHOM_PAGE_NAME_LEN - 1);
     ck_assert_int_eq(fathom_mpit_object_add(&fake_table, &host, 1, "x", 1, &again), 0);
     ck_assert_ptr_eq(block, again); /* one that is there already */
     fathom_mpit_object_remove(&host);
