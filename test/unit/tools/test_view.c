@@ -541,11 +541,12 @@ START_TEST(pages_of_a_process_are_found_by_their_name)
     static const char *const names[] = {"fathom-page-12", "other-page-3", "fathom-page",
                                         "fathom-page-2"};
     struct fm_views found;
-    int fds[4], cut = new_file("fathom-page-1", 0, F_SEAL_SHRINK), before;
+    int fds[4], cut, before;
 
     for (int i = 0; i < 4; i++) {
         fds[i] = new_file(names[i], LEN, F_SEAL_SHRINK);
     }
+    cut = new_file("fathom-page-1", 0, F_SEAL_SHRINK); /* the last one is no page */
     before = next_fd();
     ck_assert_int_eq(fm_view_job(getpid(), &found), 0);
     ck_assert_int_eq(next_fd(), before);
