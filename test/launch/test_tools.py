@@ -146,13 +146,13 @@ class Outside(Test):
         if subprocess.run([*space, 'true'], stderr=subprocess.DEVNULL).returncode:
             self.skipTest('this user may not make one')
         job = self.start(*space, 'sh', '-c', f"""
-            {harness.FATHOM} where; echo "status $?"
+            {harness.FATHOM} where 2>&1; echo "status $?"
             {harness.MPIEXEC} -n 2 {harness.ACTOR} init barrier say:here wait >&2 & mpiexec=$!
             until {harness.FATHOM} where $mpiexec 2>/dev/null | grep -q '1 .* computing'; do :; done
-            {harness.FATHOM} where; echo "status $?"; kill $mpiexec; wait""")
+            {harness.FATHOM} where 2>&1; echo "status $?"; kill $mpiexec; wait""")
         self.ends(job, 0)
-        self.assertIn('no job that we may look at runs here', job.err)
-        self.assertRegex(job.out, r'(?s)^status 1\nrank .*\n   0 +\d+  .*\n   1 +\d+  computing '
+        self.assertRegex(job.out, r'(?s)^fathom: no job that we may look at runs here\nstatus 1\n'
+                         r'rank .*\n   0 +\d+  .*\n   1 +\d+  computing '
                          r'.*\nstatus 0\n$')
 
     def test_refused(self):
