@@ -397,10 +397,56 @@ START_TEST(a_signal_handler_changes)
 }
 END_TEST
 
+static void on_signal_stop(int sig)
+{
+    const unsigned long long five = 5;
+    bool is_bad;
+
+    (void)sig;
+    n_signals = n_signals + 1;
+    if (n_signals % 2) {
+        is_bad = MPI_T_pvar_stop(sig_session, sig_done) != MPI_SUCCESS;
+        is_bad |= MPI_T_pvar_write(sig_session, sig_done, &five) != MPI_SUCCESS;
+    } else {
+        is_bad = MPI_T_pvar_start(sig_session, sig_done) != MPI_SUCCESS;
+    }
+    n_bad = n_bad + is_bad;
+}
+
+/* In the middle of a read its handle is stopped and written: what was found as the start of a
+   running one is the value of a stopped one by then. */
+START_TEST(a_signal_handler_stops_what_is_read)
+{
+    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec often = {{0, 100000}, {0, 100000}};
+    struct sigaction action = {.sa_handler = on_signal_stop, .sa_flags = SA_RESTART}, old;
+    unsigned long long v;
+    timer_t timer;
+
+    n_signals = n_bad = 0;
+    fake->n_done = 1ull << 50;
+    sig_session = session_open();
+    sig_done = pvar_open(sig_session, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
+    OK(MPI_T_pvar_start(sig_session, sig_done));
+    sigaction(SIGUSR1, &action, &old);
+    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
+    ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+    while (n_signals < 4000) {
+        OK(MPI_T_pvar_read(sig_session, sig_done, &v));
+        ck_assert_uint_le(v, 5);
+    }
+    timer_delete(timer);
+    sigaction(SIGUSR1, &old, NULL);
+    ck_assert_int_eq(n_bad, 0);
+    OK(MPI_T_pvar_session_free(&sig_session));
+    fake->n_done = 0;
+}
+END_TEST
+
 int main(void)
 {
     const TTest *tests[] = {tools_at_once, a_peak_is_taken_once, a_signal_handler_reads,
-                            a_signal_handler_changes};
+                            a_signal_handler_changes, a_signal_handler_stops_what_is_read};
 
-    return suite_run(suite_of("mpit_threads", tests, 4));
+    return suite_run(suite_of("mpit_threads", tests, 5));
 }
