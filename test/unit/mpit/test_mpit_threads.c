@@ -273,8 +273,8 @@ START_TEST(a_peak_is_taken_once)
         fathom_level_set(&fake->depth, (uint64_t)k + 10);
         fathom_level_set(&fake->depth, 1);
         atomic_store(&turn, k);
-        for (int i = 0; i < k % 100; i++) {
-            atomic_signal_fence(memory_order_seq_cst); /* the two meet in all places */
+        for (volatile int i = 0; i < k % 300; i++) {
+            /* the two meet in all places */
         }
         OK(MPI_T_pvar_stop(shared_session, peak));
         while (atomic_load(&n_done) < k) {
@@ -443,10 +443,72 @@ START_TEST(a_signal_handler_stops_what_is_read)
 }
 END_TEST
 
+static volatile unsigned long long sig_peak;
+static volatile sig_atomic_t is_high; /* the level: who takes its peak finds it again */
+
+static void on_signal_take(int sig)
+{
+    unsigned long long v;
+
+    (void)sig;
+    n_signals = n_signals + 1;
+    if (is_high) {
+        return;
+    }
+    if (MPI_T_pvar_readreset(sig_session, sig_high, &v) != MPI_SUCCESS) {
+        n_bad = n_bad + 1;
+    } else if (v > sig_peak) {
+        sig_peak = v;
+    }
+}
+
+/* In the middle of a stop its watermark is taken: who has the peak, the handler or the stopped
+   handle, has it alone. */
+START_TEST(a_signal_handler_takes_what_is_stopped)
+{
+    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec often = {{0, 100000}, {0, 100000}};
+    struct sigaction action = {.sa_handler = on_signal_take, .sa_flags = SA_RESTART}, old;
+    unsigned long long peak_now = 10, v, taken_before;
+    timer_t timer;
+
+    n_signals = n_bad = 0;
+    sig_peak = 0;
+    fathom_level_set(&fake->depth, 1);
+    sig_session = session_open();
+    sig_high = pvar_open(sig_session, "fake_depth", MPI_T_PVAR_CLASS_HIGHWATERMARK);
+    sigaction(SIGUSR1, &action, &old);
+    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
+    ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+    while (n_signals < 6000) {
+        peak_now++;
+        OK(MPI_T_pvar_start(sig_session, sig_high));
+        is_high = 1;
+        fathom_level_set(&fake->depth, peak_now);
+        fathom_level_set(&fake->depth, 1);
+        is_high = 0;
+        OK(MPI_T_pvar_stop(sig_session, sig_high));
+        taken_before = sig_peak;
+        OK(MPI_T_pvar_read(sig_session, sig_high, &v));
+        ck_assert(taken_before != peak_now || v < peak_now);
+        ck_assert(sig_peak == peak_now || v == peak_now);
+    }
+    timer_delete(timer);
+    sigaction(SIGUSR1, &old, NULL);
+    ck_assert_int_eq(n_bad, 0);
+    fathom_level_set(&fake->depth, 0);
+    OK(MPI_T_pvar_session_free(&sig_session));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *tests[] = {tools_at_once, a_peak_is_taken_once, a_signal_handler_reads,
-                            a_signal_handler_changes, a_signal_handler_stops_what_is_read};
+    const TTest *tests[] = {tools_at_once,
+                            a_peak_is_taken_once,
+                            a_signal_handler_reads,
+                            a_signal_handler_changes,
+                            a_signal_handler_stops_what_is_read,
+                            a_signal_handler_takes_what_is_stopped};
 
-    return suite_run(suite_of("mpit_threads", tests, 5));
+    return suite_run(suite_of("mpit_threads", tests, 6));
 }
