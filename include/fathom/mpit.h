@@ -405,12 +405,10 @@ struct fathom_page *fathom_mpit_page_get(void);
  */
 int fathom_mpit_add(const struct fathom_table *table, void **out_block);
 
-/* Count a user of the registry (MPI_Init; MPI_T_init_thread does so by itself, 15.3.4): the first
-   start calls host->start, after which the set of variables is fixed. Returns 0, or -1: there is no
-   memory for the page, and nothing was counted. Each start that returned 0 has its stop; one stop
-   too many does nothing. */
+/* Begin, if nobody has (MPI_Init; MPI_T_init_thread does so by itself, 15.3.4): calls host->start,
+   after which the set of variables is fixed. It stays until the process ends. Returns 0, or -1
+   where there is no memory for the page. */
 int fathom_mpit_start(void);
-void fathom_mpit_stop(void);
 
 /*
  * An object with words of its own was made (15.3.2): its block (zeroed, in the page) comes back in

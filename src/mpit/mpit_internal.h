@@ -143,7 +143,6 @@ struct fm_mpit {
     bool is_started_once;
     bool is_short;          /* memory was out while the set was made */
     unsigned default_queue; /* events that can wait unless a hint says so: the cvar at the start */
-    int n_users;            /* fathom_mpit_start less fathom_mpit_stop */
     _Atomic int n_tools; /* MPI_T_init_thread less MPI_T_finalize; read first by every MPI_T call */
     struct fm_table **tables;
     struct fm_cvar *cvars;

@@ -2,10 +2,8 @@
 /*
  * The root of the registry: who uses it, its locks, its warnings, its enumerations.
  *
- * Two counts keep it alive: n_users (MPI_Init and tools) the words and objects, n_tools (tools
- * alone) the handles. When the last tool leaves, every handle ends; variables and their numbers
- * stay until the process does, so a tool may come again, before MPI_Init and after MPI_Finalize as
- * well.
+ * When the last tool leaves, every handle ends; variables and their numbers stay until the process
+ * does, so a tool may come again, before MPI_Init and after MPI_Finalize as well.
  */
 #include "mpit/mpit_internal.h"
 
@@ -150,23 +148,11 @@ int fathom_mpit_start(void)
 
     fm_mpit_lock();
     rc = first_start();
-    if (rc == 0) {
-        fm_mpit.n_users++;
-        if (fm_mpit.page->state == FATHOM_PAGE_EMPTY) {
-            fm_mpit.page->state = FATHOM_PAGE_STARTED;
-        }
+    if (rc == 0 && fm_mpit.page->state == FATHOM_PAGE_EMPTY) {
+        fm_mpit.page->state = FATHOM_PAGE_STARTED;
     }
     fm_mpit_unlock();
     return rc;
-}
-
-void fathom_mpit_stop(void)
-{
-    fm_mpit_lock();
-    if (fm_mpit.n_users > 0) {
-        fm_mpit.n_users--;
-    }
-    fm_mpit_unlock();
 }
 
 int fm_mpit_tool_start(void)
@@ -195,7 +181,6 @@ int fm_mpit_tool_stop(void)
         fm_session_finish();
         fm_cvar_finish();
     }
-    fathom_mpit_stop();
     fm_mpit_unlock();
     return FM_T_OK;
 }

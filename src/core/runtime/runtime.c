@@ -155,7 +155,7 @@ static int open_ground(void)
     }
     rc = open_pm();
     if (rc) {
-        goto err_registry;
+        return rc;
     }
     rc = open_rooms();
     if (rc) {
@@ -179,8 +179,6 @@ err_channel:
 err_rooms:
     close_rooms();
     close_pm();
-err_registry:
-    fathom_mpit_stop();
     return rc;
 }
 
@@ -190,7 +188,6 @@ static void leave_ground(void)
     fm_root.phase = FM_PHASE_AFTER;
     show_state(FATHOM_PAGE_DONE);
     fm_runtime.pm->ops->finished(fm_runtime.pm);
-    fathom_mpit_stop();
 }
 
 static int enter_ground(void)

@@ -20,7 +20,6 @@ START_TEST(the_registry_takes_the_tables)
     ck_assert_uint_eq(w->max_send, 16384);
     ck_assert_uint_eq(w->n_recv_buffers, 64);
     ck_assert_uint_eq(w->use_rma, 1);
-    fathom_mpit_stop();
 }
 END_TEST
 
