@@ -529,10 +529,8 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
         h->first = (v->table->from->object_block_len + v->row->terms->at) / sizeof(uint64_t);
         h->step = v->table->from->member_block_len / sizeof(uint64_t);
     }
-    /* The words of a sum begin with the block. A computed variable has no words; any address that
-       is not NULL stands for them. */
-    atomic_store_explicit(&h->words, (uint64_t *)(void *)(block ? block + at : (char *)h),
-                          memory_order_relaxed);
+    /* The words of a sum begin with the block. */
+    atomic_store_explicit(&h->words, (uint64_t *)(void *)(block + at), memory_order_relaxed);
     if (take_states(h) != 0) {
         return FM_T_MEMORY;
     }
