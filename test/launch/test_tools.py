@@ -46,12 +46,21 @@ class Outside(Test):
         os.kill(job.pid, signal.SIGTERM)
         self.ends(job, 143)
 
+    def terminal(self, rows, columns):
+        try:
+            master, slave = os.openpty()
+        except OSError as why:
+            self.skipTest(f'there are no terminals here: {why}')
+        self.addCleanup(os.close, master)
+        self.addCleanup(os.close, slave)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('4H', rows, columns, 0, 0))
+        return master, slave
+
     def test_top_stays_on_its_screen(self):
+        terminals = [(r, c, *self.terminal(r, c)) for r, c in ((8, 60), (40, 120))]
         job = self.actor(12, 'init', 'say:here', 'wait')
         job.expect('here', 12)
-        for rows, columns, last in (8, 60, 'and 7 more ranks'), (40, 120, r'  11 +\d+  .*\d%  .*'):
-            master, slave = os.openpty()
-            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('4H', rows, columns, 0, 0))
+        for rows, columns, master, slave in terminals:
             subprocess.run([harness.FATHOM, 'top', '-n', '1', '-d', '0.01', str(job.pid)], stdout=slave,
                            check=True)
             lines = os.read(master, 1 << 16).decode().split('\r\n')
@@ -60,10 +69,13 @@ class Outside(Test):
             self.assertEqual(lines.pop(), '')
             self.assertLess(len(lines), rows)
             self.assertLessEqual(max(len(line) for line in lines), columns)
-            self.assertRegex(lines[-1], f'^{last}$')
-            os.close(master)
-            os.close(slave)
-        # Nobody sees it there, so it ends.
+            self.assertRegex(lines[-1], '^and 7 more ranks$' if rows == 8 else r'^  11 +\d+  .*\d%  .*$')
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+
+    def test_top_ends_where_nobody_sees_it(self):
+        job = self.actor(2, 'init', 'say:here', 'wait')
+        job.expect('here', 2)
         full = self.start('sh', '-c', f'{harness.FATHOM} top -d 0.01 {job.pid} >/dev/full')
         self.ends(full, 1)
         self.assertIn('cannot write', full.err)
