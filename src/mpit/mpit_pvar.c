@@ -523,6 +523,7 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
     h->is_sum = v->flat || is_one_of_each(v->row);
     h->is_plain = h->count == 1 && (v->mode == FM_PVAR_SINCE || v->mode == FM_PVAR_AS_IS) &&
                   fm_type_is_whole(v->type) && (h->is_sum || !v->is_derived);
+    h->is_word = h->is_plain && !h->is_sum;
     h->since = v->mode == FM_PVAR_SINCE ? ~UINT64_C(0) : 0;
     h->flat = v->flat;
     if (h->is_sum && !h->flat) {
@@ -713,8 +714,8 @@ int fm_pvar_reset(uint64_t session, uint64_t handle)
 }
 
 /* Whole state of a handle that is an array, or that changed while it was read. */
-static __attribute__((noinline)) void read_slowly(struct fm_pvar_handle *h, const uint64_t *words,
-                                                  void *buf)
+static __attribute__((noinline)) int read_slowly(struct fm_pvar_handle *h, const uint64_t *words,
+                                                 void *buf)
 {
     uint64_t ctl, v;
     int i;
@@ -726,24 +727,29 @@ static __attribute__((noinline)) void read_slowly(struct fm_pvar_handle *h, cons
             fm_type_store(h->var->type, buf, i, value_of(h, words, v, is_running(ctl), i));
         }
     } while (is_past(h, ctl));
+    return FM_T_OK;
 }
 
-/* One value of any other kind, or an array. */
-static __attribute__((noinline)) void read_other(struct fm_pvar_handle *h, const uint64_t *words,
-                                                 void *buf)
+/* A sum, one value of another kind, or an array. */
+static __attribute__((noinline)) int read_other(struct fm_pvar_handle *h, const uint64_t *words,
+                                                void *buf)
 {
     uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_acquire), v;
 
     if (h->count != 1) {
-        read_slowly(h, words, buf);
-        return;
+        return read_slowly(h, words, buf);
     }
-    v = value_of(h, words, state_of(h, ctl, 0), is_running(ctl), 0);
+    v = state_of(h, ctl, 0);
+    if (!h->is_plain) {
+        v = value_of(h, words, v, is_running(ctl), 0);
+    } else if (is_running(ctl)) {
+        v = number_of(h, words) - (v & h->since);
+    }
     if (__builtin_expect(is_past(h, ctl), 0)) {
-        read_slowly(h, words, buf);
-        return;
+        return read_slowly(h, words, buf);
     }
     fm_type_store(h->var->type, buf, 0, v);
+    return FM_T_OK;
 }
 
 /* Lock-free, async-signal-safe. */
@@ -756,18 +762,16 @@ int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
     if (__builtin_expect(rc != FM_T_OK, 0)) {
         return rc;
     }
-    if (__builtin_expect(!h->is_plain, 0)) {
-        read_other(h, words, buf);
-        return FM_T_OK;
+    if (__builtin_expect(!h->is_word, 0)) {
+        return read_other(h, words, buf);
     }
     ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
     v = state_of_plain(h, ctl);
     if (is_running(ctl)) {
-        v = number_of(h, words) - (v & h->since);
+        v = look_at(words) - (v & h->since);
     }
     if (__builtin_expect(is_past(h, ctl), 0)) {
-        read_slowly(h, words, buf);
-        return FM_T_OK;
+        return read_slowly(h, words, buf);
     }
     memcpy(buf, &v, sizeof(v));
     return FM_T_OK;

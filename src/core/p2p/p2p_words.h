@@ -25,8 +25,8 @@ _Static_assert(FM_REASON_SHORT == 0, "stands behind short_sent_bytes");
 #define FM_HIST_BINS 64
 
 /* Messages of fewer bytes than this fall into so many bins. */
-#define FM_SHORT_LEN  (UINT64_C(1) << 15)
-#define FM_SHORT_BINS 16
+#define FM_SHORT_LEN  (UINT64_C(1) << 12)
+#define FM_SHORT_BINS 13
 
 struct fm_p2p_words {
     struct fm_request_words req;
