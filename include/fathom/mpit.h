@@ -326,14 +326,6 @@ static inline uint64_t fathom_level_up(struct fathom_level *l)
     return now;
 }
 
-/* The host has just moved `now` up by itself, in the plain way. */
-static inline void fathom_level_raised(struct fathom_level *l)
-{
-    if (__builtin_expect(l->now > __atomic_load_n(&l->hi_mark, __ATOMIC_RELAXED), 0)) {
-        fathom_mpit_mark(l);
-    }
-}
-
 static inline uint64_t fathom_level_down(struct fathom_level *l)
 {
     uint64_t now = __atomic_load_n(&l->now, __ATOMIC_RELAXED) - 1;
@@ -343,6 +335,14 @@ static inline uint64_t fathom_level_down(struct fathom_level *l)
         fathom_mpit_mark(l);
     }
     return now;
+}
+
+/* The host has just moved `now` up by itself, in the plain way. */
+static inline void fathom_level_raised(struct fathom_level *l)
+{
+    if (__builtin_expect(l->now > __atomic_load_n(&l->hi_mark, __ATOMIC_RELAXED), 0)) {
+        fathom_mpit_mark(l);
+    }
 }
 
 /* Add to a word of one's own so that other threads may read it: no locked instruction. One thread

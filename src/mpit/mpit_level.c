@@ -167,10 +167,7 @@ uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, ui
     uint64_t now = load(&level->now), mark = atomic_exchange(&f->mark, from);
 
     refit(level);
-    if (atomic_load(&f->use) == HIGH) {
-        return now > mark ? now : mark;
-    }
-    return now < mark ? now : mark;
+    return fm_level_further(atomic_load(&f->use) == HIGH, now, mark);
 }
 
 void fm_level_merge(struct fathom_level *level, struct fm_follower *f, uint64_t mark)

@@ -116,13 +116,18 @@ struct fm_follower {
    are called locked; the others are lock-free and async-signal-safe. */
 struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high);
 void fm_level_unfollow(struct fathom_level *level, struct fm_follower *f);
+/* The further one of two: the higher, or the lower. */
+static inline uint64_t fm_level_further(bool is_high, uint64_t a, uint64_t b)
+{
+    return is_high == (a > b) ? a : b;
+}
 /* The mark that was kept, at least as far as the level is now. */
 static inline uint64_t fm_level_mark_of(const struct fathom_level *level,
                                         const struct fm_follower *f, bool is_high)
 {
     uint64_t now = __atomic_load_n(&level->now, __ATOMIC_SEQ_CST), mark = atomic_load(&f->mark);
 
-    return is_high == (now > mark) ? now : mark;
+    return fm_level_further(is_high, now, mark);
 }
 /* The same, and begin anew from `from`. */
 uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, uint64_t from);

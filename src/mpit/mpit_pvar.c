@@ -338,12 +338,6 @@ static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
     want(h->var, (uint64_t)-1);
 }
 
-/* The further one of two marks. */
-static uint64_t extreme(const struct fm_pvar_handle *h, uint64_t a, uint64_t b)
-{
-    return (h->var->mode == FM_PVAR_HIGH) == (a > b) ? a : b;
-}
-
 /* Give every element the value in `from`, its starting value if that is NULL; the values before go
    to out_buf unless it is NULL. Of a running watermark it is the follower's mark that changes: what
    was taken away from it, but in vain since another change came first, is in *taken (NULL:
@@ -372,7 +366,8 @@ static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *
                 v = minus(h, word, v);
             }
             if (f) {
-                marked = old = taken ? extreme(h, old, *taken) : old;
+                old = taken ? fm_level_further(h->var->mode == FM_PVAR_HIGH, old, *taken) : old;
+                marked = old;
                 taken = runs ? &marked : taken;
             }
             if (out_buf) {
@@ -392,6 +387,7 @@ static inline bool is_past(struct fm_pvar_handle *h, uint64_t ctl)
     return has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed));
 }
 
+/* Of a plain one, whose copies lie in the handle. */
 static inline uint64_t state_of_plain(struct fm_pvar_handle *h, uint64_t ctl)
 {
     return atomic_load_explicit(&h->one[ctl & CTL_LIVE], memory_order_relaxed) + (ctl >> CTL_SINCE);
