@@ -102,7 +102,7 @@ FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer, const struc
     }
     fm_peer_freed(ch, peer, fm_unexp_blocks(len));
     fm_recv_matched(r, b->source, b->tag, (MPI_Count)len);
-    if (FM_UNLIKELY(len >= FM_SHORT_LEN || (MPI_Count)len > r->cap)) {
+    if (FM_UNLIKELY(len >= FM_TINY_LEN || (MPI_Count)len > r->cap)) {
         take_long(ch, r, data);
         return 0;
     }

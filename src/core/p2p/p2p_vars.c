@@ -132,24 +132,35 @@ static const struct fathom_cvar cvars[] = {
      .category = "rendezvous"},
 };
 
+/* What is tiny is counted by its length only (counting.h): the first n bins. */
+#define TINY(array, member, n)                                                                     \
+    {WORD(array[0].member), n, sizeof(struct fm_tally) / sizeof(uint64_t)}
+static const struct fathom_term short_sent[] = {{WORD(short_sent.n)},
+                                                TINY(tiny_sent, n, FM_TINY_BINS)};
+static const struct fathom_term short_sent_bytes[] = {{WORD(short_sent.len)},
+                                                      TINY(tiny_sent, len, FM_TINY_BINS)};
 /* What is short is eager, too. */
-static const struct fathom_term eager_sent[] = {{WORD(short_sent.n)}, {WORD(n_request_sent)}};
-static const struct fathom_term eager_sent_bytes[] = {{WORD(short_sent.len)},
-                                                      {WORD(request_sent_bytes)}};
-/* What met its receive is counted by its length only (counting.h). */
-#define MET(member, n) {WORD(met_recvd[0].member), n, sizeof(struct fm_tally) / sizeof(uint64_t)}
-static const struct fathom_term eager_recvd[] = {{WORD(eager_recvd.n)}, MET(n, FM_SHORT_BINS)};
+static const struct fathom_term eager_sent[] = {{WORD(n_request_sent)},
+                                                {WORD(short_sent.n)},
+                                                TINY(tiny_sent, n, FM_TINY_BINS)};
+static const struct fathom_term eager_sent_bytes[] = {{WORD(request_sent_bytes)},
+                                                      {WORD(short_sent.len)},
+                                                      TINY(tiny_sent, len, FM_TINY_BINS)};
+static const struct fathom_term sizes_sent[] = {{WORD(sizes_sent)}, TINY(tiny_sent, n, 1)};
+static const struct fathom_term eager_recvd[] = {{WORD(eager_recvd.n)},
+                                                 TINY(met_recvd, n, FM_TINY_BINS)};
 static const struct fathom_term eager_recvd_bytes[] = {{WORD(eager_recvd.len)},
-                                                       MET(len, FM_SHORT_BINS)};
-static const struct fathom_term completed[] = {{WORD(req.n_completed)}, MET(n, FM_SHORT_BINS)};
-static const struct fathom_term sizes_recvd[] = {{WORD(sizes_recvd)}, MET(n, 1)};
+                                                       TINY(met_recvd, len, FM_TINY_BINS)};
+static const struct fathom_term completed[] = {{WORD(req.n_completed)},
+                                               TINY(met_recvd, n, FM_TINY_BINS)};
+static const struct fathom_term sizes_recvd[] = {{WORD(sizes_recvd)}, TINY(met_recvd, n, 1)};
 
 static const struct fathom_pvar pvars[] = {
-    {.name = "p2p_short_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(short_sent.n), .category = "protocol",
+    {.name = "p2p_short_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER,
+     .terms = short_sent, .n_terms = FM_ARRAY_LEN(short_sent), .category = "protocol",
      .desc = "Messages sent without a request (these count as eager, too)."},
-    {.name = "p2p_short_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE, .at =
-     WORD(short_sent_bytes), .category = "protocol",
+    {.name = "p2p_short_sent_bytes", .unit = "bytes", .klass = FATHOM_AGGREGATE,
+     .terms = short_sent_bytes, .n_terms = FM_ARRAY_LEN(short_sent_bytes), .category = "protocol",
      .desc = "Bytes sent without a request (these count as eager, too)."},
     {.name = "p2p_eager_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER,
      .terms = eager_sent, .n_terms = FM_ARRAY_LEN(eager_sent), .category = "protocol",
@@ -218,25 +229,25 @@ static const struct fathom_pvar pvars[] = {
     {.name = "p2p_last_reason", .klass = FATHOM_STATE, .at = WORD(last_reason), .category =
      "protocol", .type = FATHOM_INT, .items = &reason_enum,
      .desc = "Why the last message with a request took its protocol."},
-    {.name = "p2p_reason_short", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(reasons[0]), .category = "protocol",
+    {.name = "p2p_reason_short", .unit = "messages", .klass = FATHOM_COUNTER,
+     .terms = short_sent, .n_terms = FM_ARRAY_LEN(short_sent), .category = "protocol",
      .desc = "Messages that took their protocol because it fits the short limit and needed "
              "no request."},
     {.name = "p2p_reason_eager", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(reasons[1]), .category = "protocol",
+     WORD(reasons[FM_REASON_EAGER]), .category = "protocol",
      .desc = "Messages that took their protocol because it fits the eager limit."},
     {.name = "p2p_reason_comm", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(reasons[2]), .category = "protocol",
+     WORD(reasons[FM_REASON_COMM]), .category = "protocol",
      .desc = "Messages that took their protocol because the limit of its communicator asked "
              "for rendezvous."},
     {.name = "p2p_reason_self", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(reasons[3]), .category = "protocol",
+     WORD(reasons[FM_REASON_SELF]), .category = "protocol",
      .desc = "Messages that took their protocol because it goes to the process itself."},
     {.name = "p2p_reason_long", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(reasons[4]), .category = "protocol",
+     WORD(reasons[FM_REASON_LONG]), .category = "protocol",
      .desc = "Messages that took their protocol because it is longer than the eager limit."},
     {.name = "p2p_reason_no_credit", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(reasons[5]), .category = "protocol",
+     WORD(reasons[FM_REASON_NO_CREDIT]), .category = "protocol",
      .desc = "Messages that took their protocol because the receiver has no unexpected "
              "memory left for this sender."},
     {.name = "p2p_rts_waiting", .unit = "messages", .klass = FATHOM_LEVEL, .at =
@@ -416,18 +427,15 @@ static const struct fathom_pvar pvars[] = {
      WORD(req.n_cancelled), .category = "requests",
      .desc = "Cancelled operations that were waited for."},
     /* arrays */
-    {.name = "p2p_sizes_sent", .unit = "messages", .klass = FATHOM_COUNTER, .at =
-     WORD(sizes_sent), .category = "protocol", .count = FM_HIST_BINS,
+    {.name = "p2p_sizes_sent", .unit = "messages", .klass = FATHOM_COUNTER,
+     .terms = sizes_sent, .n_terms = FM_ARRAY_LEN(sizes_sent), .category = "protocol",
+     .count = FM_HIST_BINS,
      .desc = "Messages sent by length: bin 0 counts empty ones, bin k those of 2^(k-1) "
              "bytes and more."},
     {.name = "p2p_sizes_recvd", .unit = "messages", .klass = FATHOM_COUNTER,
      .terms = sizes_recvd, .n_terms = FM_ARRAY_LEN(sizes_recvd), .category = "protocol",
      .count = FM_HIST_BINS,
      .desc = "Messages received by length, in the bins of p2p_sizes_sent."},
-    {.name = "p2p_reasons", .unit = "messages", .klass = FATHOM_COUNTER, .at = WORD(reasons),
-     .category = "protocol", .count = FM_REASON_COUNT,
-     .desc = "Messages by reason of their protocol, in the order of the items of "
-             "p2p_last_reason."},
     {.name = "p2p_rndv_latency", .unit = "messages", .klass = FATHOM_COUNTER, .at =
      WORD(rndv_latency), .category = "rendezvous", .count = FM_HIST_BINS,
      .desc = "Rendezvous sends by time to completion: bin k counts those of 2^(k-1) ns and "

@@ -20,27 +20,28 @@ enum fm_reason {
     FM_REASON_NO_CREDIT, /* rendezvous: the receiver's unexpected memory is used up */
     FM_REASON_COUNT
 };
-_Static_assert(FM_REASON_SHORT == 0, "stands behind short_sent_bytes");
 
 #define FM_HIST_BINS 64
 
-/* Messages of fewer bytes than this fall into so many bins. */
-#define FM_SHORT_LEN  (UINT64_C(1) << 12)
-#define FM_SHORT_BINS 13
+/* Tiny messages: of fewer bytes than this, which fall into so many bins. */
+#define FM_TINY_LEN  (UINT64_C(1) << 8)
+#define FM_TINY_BINS 9
 
 struct fm_p2p_words {
     struct fm_request_words req;
-    /* Messages sent, by protocol. Eager are also the short ones, which count here and in the array
-       of lengths only. */
+    /* Messages sent, by protocol. Eager are also the short ones, which were sent without a request.
+       Those of them that are tiny count here only, by length: the rows add them to what else they
+       are, and the bins from FM_TINY_BINS on stay empty. */
+    struct fm_tally tiny_sent[FM_HIST_BINS];
+    struct fm_tally short_sent;                  /* others without a request */
     uint64_t n_request_sent, request_sent_bytes; /* eager with a request */
     uint64_t n_rndv_sent, rndv_sent_bytes;
     uint64_t n_self_sent, self_sent_bytes;
     uint64_t n_sync_sent, n_ready_sent, n_buffered_sent;
     uint64_t n_packed_sent, packed_sent_bytes; /* not contiguous in memory */
     uint64_t n_null_sent;                      /* to MPI_PROC_NULL */
-    /* Messages received. The usual one counts in the first array only: it is eager, has found its
-       receive and completes it. The rows add it to what else it is. By length, and none of
-       FM_SHORT_LEN and more, so that the bins from FM_SHORT_BINS on stay empty. */
+    /* Messages received. The usual one counts in the first array only, like those above: it is
+       eager and tiny, has found its receive and completes it. */
     struct fm_tally met_recvd[FM_HIST_BINS];
     struct fm_tally eager_recvd; /* other eager ones */
     uint64_t n_rndv_recvd, rndv_recvd_bytes;
@@ -48,15 +49,10 @@ struct fm_p2p_words {
     uint64_t n_unpacked_recvd, unpacked_recvd_bytes;
     uint64_t n_copied_recvd, copied_recvd_bytes; /* had to lie in unexpected memory */
     uint64_t n_truncated;
-    uint64_t sizes_sent[FM_HIST_BINS];  /* bin k: bytes in [2^(k-1), 2^k), bin 0: empty messages */
-    uint64_t sizes_recvd[FM_HIST_BINS]; /* ... of those that are not in met_recvd */
-    union {
-        struct fm_tally short_sent; /* its n is reasons[FM_REASON_SHORT] */
-        struct {
-            uint64_t short_sent_bytes;
-            uint64_t reasons[FM_REASON_COUNT];
-        };
-    };
+    /* Of those that are not in tiny_sent and met_recvd; bin k: bytes in [2^(k-1), 2^k), bin 0:
+       empty messages. */
+    uint64_t sizes_sent[FM_HIST_BINS], sizes_recvd[FM_HIST_BINS];
+    uint64_t reasons[FM_REASON_COUNT]; /* but FM_REASON_SHORT, which is tiny_sent and short_sent */
     uint64_t last_reason;
     /* Rendezvous. */
     struct fathom_level rts_waiting; /* RTS that were sent and not answered */

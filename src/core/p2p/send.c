@@ -32,8 +32,7 @@ FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, const stru
     }
     peer->told = peer->freed;
     peer->charged += fm_unexp_blocks(len);
-    FM_STAT(fm_tally_add(&ch->words->short_sent, len));
-    FM_STAT(fm_counting_sent(ch, m, (MPI_Count)len));
+    FM_STAT(fm_counting_short(ch, m, len));
     if (FM_UNLIKELY(ch->words->on_eager)) {
         fm_p2p_emit(ch, FM_EV_EAGER, peer->proc, fm_msg_context(m), m->tag, len);
     }

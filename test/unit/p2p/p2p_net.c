@@ -192,6 +192,17 @@ int net_end(struct fm_request *r, struct fm_status *out_status)
     return fm_request_harvest(r, out_status);
 }
 
+struct fm_tally net_short_sent(int node)
+{
+    const struct fm_p2p_words *w = net.ch[node]->words;
+    struct fm_tally sum = w->short_sent;
+
+    for (int bin = 0; bin < FM_HIST_BINS; bin++) {
+        fm_tally_add_many(&sum, w->tiny_sent[bin].len, w->tiny_sent[bin].n);
+    }
+    return sum;
+}
+
 void net_fill(void *buf, size_t len, unsigned salt)
 {
     unsigned char *b = buf;

@@ -107,7 +107,7 @@ START_TEST(all_lengths_to_self)
     net_start(2, NULL);
     all_ways(0, 0);
     ck_assert_uint_eq(net.ch[0]->words->n_self_sent, 5 * N_LENGTHS);
-    ck_assert_uint_eq(net.ch[0]->words->short_sent.n, 0);
+    ck_assert_uint_eq(net_short_sent(0).n, 0);
     net_stop();
 }
 END_TEST
@@ -140,7 +140,7 @@ START_TEST(a_short_send_needs_no_request)
         ck_assert_int_eq(fm_send(&m, FM_SEND_STANDARD), 0);
     }
     ck_assert_uint_eq(net.ch[1]->words->req.n_taken, n_taken);
-    ck_assert_uint_eq(net.ch[0]->words->short_sent.n, 100);
+    ck_assert_uint_eq(net_short_sent(0).n, 100);
     net_settle();
     ck_assert_uint_eq(net.comm[1]->words->umq_len, 101);
     m = net_msg(1, got, 8, fm_dtype_byte(), 0, 3);

@@ -57,7 +57,7 @@ START_TEST(a_flood_is_bounded)
         ck_assert_uint_gt(from->n_rts_stalls, 0);
         ck_assert_uint_gt(from->reasons[FM_REASON_NO_CREDIT], 0);
         ck_assert_uint_eq(net.comm[1]->words->umq_len,
-                          from->short_sent.n + from->n_request_sent + from->rts_waiting.now);
+                          net_short_sent(0).n + from->n_request_sent + from->rts_waiting.now);
         receive_in_order(MANY);
         ck_assert_uint_gt(from->n_credits_recvd, 0);
         net_stop();

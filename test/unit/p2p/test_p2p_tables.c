@@ -129,8 +129,8 @@ START_TEST(counters_are_true)
         ck_assert_int_eq(net_end(r, NULL), 0);
         ck_assert_int_eq(net_end(s, NULL), 0);
     }
-    ck_assert_uint_eq(from->short_sent.n + from->n_request_sent, N_EACH);
-    ck_assert_uint_eq(from->short_sent.len + from->request_sent_bytes, N_EACH * SMALL);
+    ck_assert_uint_eq(net_short_sent(0).n + from->n_request_sent, N_EACH);
+    ck_assert_uint_eq(net_short_sent(0).len + from->request_sent_bytes, N_EACH * SMALL);
     ck_assert_uint_eq(to->eager_recvd.n, N_EACH);
     ck_assert_uint_eq(to->eager_recvd.len, N_EACH * SMALL);
     ck_assert_uint_eq(to->n_copied_recvd, N_EACH);
@@ -144,7 +144,8 @@ START_TEST(counters_are_true)
     ck_assert_uint_eq(from->n_cts_recvd, N_EACH);
     ck_assert_uint_eq(from->n_data_sent, to->n_data_recvd);
     ck_assert_uint_ge(from->n_data_sent, N_EACH * LARGE / 8192);
-    ck_assert_uint_eq(from->sizes_sent[fm_hist_bin(SMALL)], N_EACH);
+    ck_assert_uint_eq(from->tiny_sent[fm_hist_bin(SMALL)].n + from->sizes_sent[fm_hist_bin(SMALL)],
+                      N_EACH);
     ck_assert_uint_eq(to->sizes_recvd[fm_hist_bin(LARGE)], N_EACH);
     ck_assert_uint_eq(from->reasons[FM_REASON_LONG], N_EACH);
     ck_assert_uint_eq(net.comm[0]->peer_words[1].sent.n, 2 * N_EACH);
