@@ -109,9 +109,10 @@ enum fm_wait_kind {
 #define FM_TIMED_ROUNDS 127
 
 struct fm_progress_words {
-    struct fm_tally events; /* rounds over the transports in which things happened, and how many */
-    uint64_t n_empty_polls; /* ... in which nothing did */
-    uint64_t n_timers;      /* who wants round_ns to be counted */
+    uint64_t n_polls;               /* rounds over the transports; counted when they begin */
+    uint64_t n_empty_polls;         /* ... in which nothing happened */
+    uint64_t n_events;              /* things that happened in the others */
+    uint64_t n_timers;              /* who wants round_ns to be counted */
     uint64_t n_waits, n_slow_waits; /* calls that waited; that had to leave the spin */
     uint64_t n_yields, n_sleeps, n_wakes;
     uint64_t round_ns;                 /* in rounds: of each FM_TIMED_ROUNDSth, times that many */

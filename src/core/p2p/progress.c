@@ -136,6 +136,7 @@ FM_INLINE int bare_round(struct fm_channel *ch)
     struct fm_progress *p = ch->progress;
     int n = 0;
 
+    FM_STAT(p->words->n_polls++);
     for (int k = 0; k < ch->n_transports; k++) {
         int rc = fm_transport_poll(ch->transports[k]);
 
@@ -150,10 +151,10 @@ FM_INLINE int bare_round(struct fm_channel *ch)
     if (FM_UNLIKELY(p->n_hooks)) {
         n += call_hooks(p);
     }
-    if (n == 0) {
-        FM_STAT(p->words->n_empty_polls++);
+    if (n > 0) {
+        FM_STAT(p->words->n_events += (uint64_t)n);
     } else {
-        FM_STAT(fm_tally_add(&p->words->events, (uint64_t)n));
+        FM_STAT(p->words->n_empty_polls++);
     }
     return n;
 }

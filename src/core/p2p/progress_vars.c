@@ -62,16 +62,14 @@ static const struct fathom_cvar cvars[] = {
 
 _Static_assert(FM_TIMED_ROUNDS == 127, "as progress_time says");
 
-static const struct fathom_term polls[] = {{WORD(events.n)}, {WORD(n_empty_polls)}};
-
 static const struct fathom_pvar pvars[] = {
-    {.name = "progress_polls", .unit = "polls", .klass = FATHOM_COUNTER, .terms = polls,
-     .n_terms = FM_ARRAY_LEN(polls), .category = "progress",
+    {.name = "progress_polls", .unit = "polls", .klass = FATHOM_COUNTER, .at = WORD(n_polls),
+     .category = "progress",
      .desc = "Rounds over all transports."},
     {.name = "progress_empty_polls", .unit = "polls", .klass = FATHOM_COUNTER, .at =
      WORD(n_empty_polls), .category = "progress",
      .desc = "Rounds in which nothing happened."},
-    {.name = "progress_events", .unit = "events", .klass = FATHOM_COUNTER, .at = WORD(events.len),
+    {.name = "progress_events", .unit = "events", .klass = FATHOM_COUNTER, .at = WORD(n_events),
      .category = "progress",
      .desc = "Things that happened in these rounds."},
     {.name = "progress_waits", .unit = "waits", .klass = FATHOM_COUNTER, .at = WORD(n_waits),
