@@ -514,39 +514,32 @@ static __attribute__((noinline)) int take_other(struct fm_shm_transport *t, unsi
     return (int)len;
 }
 
+/* Take a burst out of box k. */
 FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
 {
     struct fm_shm_end *rx = &t->rx[k];
     struct fm_shm_cell *cell;
-    uint64_t bytes = 0;
     uint32_t len;
-    int n = 0, n_other = 0, rc = 0;
+    int n = 0, rc = 0;
 
     while (n < BURST && (cell = fm_shm_box_peek(rx, &len))) {
         if (n) {
             fm_shm_box_fetch_ahead(rx);
         }
         if (FM_LIKELY(len <= t->tp.max_send)) {
-            t->tp.sink.deliver(t->tp.sink.ctx, cell->data, len);
-            bytes += len;
+            deliver(t, cell->data, len);
         } else {
             rc = take_other(t, k, cell, len);
             if (rc < 0) {
                 break;
             }
             len = (uint32_t)rc;
-            n_other++;
         }
         fm_shm_box_advance(rx, len);
         n++;
         if (**t->tp.sink.enough) {
             break;
         }
-    }
-    if (n) {
-        t->hot = k;
-        /* The burst is counted when it ends. */
-        FM_STAT(fm_tally_add_many(&t->words->received, bytes, (uint64_t)(n - n_other)));
     }
     return rc < 0 ? rc : n;
 }
@@ -611,20 +604,38 @@ static __attribute__((noinline)) int poll_ring(struct fm_shm_transport *t)
     return n;
 }
 
-/* The boxes from the hot one on, once around. */
-FM_INLINE int poll_boxes(struct fm_shm_transport *t)
+/* Those behind box k, once around. The last one with messages is the hot one. */
+static __attribute__((noinline)) int poll_others(struct fm_shm_transport *t, unsigned k)
 {
-    unsigned n_rx = t->n_rx, k = t->hot;
+    unsigned n_rx = t->n_rx;
     int n = 0;
 
-    for (unsigned i = 0; i < n_rx; i++) {
-        int rc = poll_box(t, k);
+    for (unsigned i = 1; i < n_rx; i++) {
+        int rc;
 
+        k = k + 1 < n_rx ? k + 1 : 0;
+        rc = poll_box(t, k);
         if (FM_UNLIKELY(rc < 0)) {
             return rc;
         }
-        n += rc;
-        k = k + 1 < n_rx ? k + 1 : 0;
+        if (rc > 0) {
+            t->hot = k;
+            n += rc;
+        }
+    }
+    return n;
+}
+
+/* The hot box first: most processes hear from one at a time. */
+FM_INLINE int poll_boxes(struct fm_shm_transport *t)
+{
+    unsigned hot = t->hot;
+    int n = FM_LIKELY(t->n_rx) ? poll_box(t, hot) : 0;
+
+    if (t->n_rx > 1 && n >= 0) {
+        int rc = poll_others(t, hot);
+
+        return rc < 0 ? rc : n + rc;
     }
     return n;
 }
