@@ -345,6 +345,23 @@ static __attribute__((noinline)) int send_cells(struct fm_shm_ep *ep, const void
     return 0;
 }
 
+/* The most usual length of a header. */
+#define HEAD_LEN 24
+
+/* In words of 8 bytes, as the caller has just written it (util/copy.h). */
+FM_INLINE void copy_head(unsigned char *to, const char *from, size_t len)
+{
+    if (FM_LIKELY(len == HEAD_LEN)) {
+        memcpy(to, from, 8);
+        memcpy(to + 8, from + 8, 8);
+        memcpy(to + 16, from + 16, 8);
+        return;
+    }
+    for (size_t k = 0; k < len; k += 8) {
+        memcpy(to + k, from + k, 8);
+    }
+}
+
 int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const void *body,
                     size_t body_len)
 {
@@ -358,9 +375,7 @@ int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const 
         return send_cells(ep, head, head_len, body, body_len);
     }
     cell = &ep->tx.box->cells[ep->tx.at & ep->tx.mask];
-    for (size_t k = 0; k < head_len; k += 8) {
-        memcpy(cell->data + k, (const char *)head + k, 8);
-    }
+    copy_head(cell->data, head, head_len);
     fm_copy(cell->data + head_len, body, body_len);
     fm_shm_box_publish_span(&ep->tx, cell, (uint32_t)len, 1);
     count_boxed(ep, len);
