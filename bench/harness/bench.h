@@ -11,13 +11,17 @@
 
 #include <mpi.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,22 +65,60 @@ static inline void pin(int rank)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* The page of the file that BENCH_LINE names, shared by the ranks of a run; NULL: there is none. */
-static inline atomic_long *line_page(void)
+/* The page of the file that this variable of the environment names, shared by those who run;
+   NULL: there is none. */
+static inline void *shared_page(const char *variable)
 {
-    static atomic_long *page;
-    static int is_tried;
-    const char *path = getenv("BENCH_LINE");
-    int fd;
+    const char *path = getenv(variable);
+    int fd = path ? open(path, O_RDWR) : -1;
+    void *at = MAP_FAILED;
 
-    if (!is_tried && path && (fd = open(path, O_RDWR)) >= 0) {
-        void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-        page = at == MAP_FAILED ? NULL : at;
+    if (fd >= 0) {
+        at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         close(fd);
     }
-    is_tried = 1;
-    return page;
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/*
+ * Jobs that are compared with one another run at once on the same cores, and take turns of some
+ * milliseconds: what the machine does meanwhile then happens to all of them. BENCH_TURNS names the
+ * page, BENCH_TURN is the place of this job, BENCH_JOBS how many there are. All take the same
+ * number of turns. Without BENCH_TURNS both functions do nothing.
+ */
+static struct {
+    atomic_int *number; /* of the turn, over all jobs; NULL: no turns */
+    int place, n_jobs;
+} turns;
+
+/* Wait for the next turn of this job; called by all its ranks. Ends the job when the others make no
+   turn in ten seconds. */
+static inline void take_turn(void)
+{
+    const struct timespec patience = {.tv_sec = 10};
+    int now;
+
+    if (!turns.n_jobs) {
+        turns.number = shared_page("BENCH_TURNS");
+        turns.place = turns.number ? atoi(getenv("BENCH_TURN")) : 0;
+        turns.n_jobs = turns.number ? atoi(getenv("BENCH_JOBS")) : 1;
+    }
+    while (turns.number && (now = atomic_load(turns.number)) % turns.n_jobs != turns.place) {
+        if (syscall(SYS_futex, turns.number, FUTEX_WAIT, now, &patience, NULL, 0) < 0 &&
+            errno == ETIMEDOUT) {
+            fprintf(stderr, "another job does not pass its turn\n");
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    }
+}
+
+/* The turn is over, for all ranks of the job: called by one of them. */
+static inline void pass_turn(void)
+{
+    if (turns.number) {
+        atomic_fetch_add(turns.number, 1);
+        syscall(SYS_futex, turns.number, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    }
 }
 
 enum { BEFORE, AFTER };
@@ -89,11 +131,12 @@ static double line_ns[2]; /* as glance() has seen it; 0: unknown */
 static inline void glance(int rank, int when)
 {
     enum { BOUNCES = 300, PATIENCE_NS = 20000000 };
+    static atomic_long *line;
     static long first;
     static int is_off;
-    atomic_long *line = line_page();
     double began = 0;
 
+    line = line ? line : shared_page("BENCH_LINE");
     line_ns[when] = 0;
     if (!line || is_off || rank > 1) {
         return;

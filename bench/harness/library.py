@@ -62,23 +62,32 @@ def sweep():
         time.sleep(0.02)
 
 
-def run(args, env, limit):
-    """Output of a program and its seconds; Failed when it crashes, or hangs for `limit` seconds."""
+def run_at_once(programs, limit):
+    """Output of programs [(args, env)] that run at once, and the seconds of the longest; Failed when one crashes, or
+    they hang for `limit` seconds."""
     began = time.monotonic()
-    process = subprocess.Popen(args, env=dict(os.environ, **env), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    processes = [subprocess.Popen(args, env=dict(os.environ, **env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, start_new_session=True) for args, env in programs]
     try:
-        out, err = process.communicate(timeout=limit)
+        done = [p.communicate(timeout=max(0, began + limit - time.monotonic())) for p in processes]
     except subprocess.TimeoutExpired:
         sweep()
-        process.communicate()
+        for p in processes:
+            p.communicate()
         raise Failed("no end after %g s" % limit) from None
     wall = time.monotonic() - began
     sweep()
-    if process.returncode != 0:
-        last = [line for line in err.decode(errors="replace").splitlines() if line.strip(" -=")]
-        raise Failed("exit status %d: %s" % (process.returncode, " / ".join(last[:2])[:160]))
-    return out.decode(errors="replace"), wall
+    for p, (_, err) in zip(processes, done):
+        if p.returncode != 0:
+            last = [line for line in err.decode(errors="replace").splitlines() if line.strip(" -=")]
+            raise Failed("exit status %d: %s" % (p.returncode, " / ".join(last[:2])[:160]))
+    return [out.decode(errors="replace") for out, _ in done], wall
+
+
+def run(args, env, limit):
+    """The same of one."""
+    outs, wall = run_at_once([(args, env)], limit)
+    return outs[0], wall
 
 
 def figures_of(text):
@@ -90,6 +99,13 @@ def figures_of(text):
             line = [int(m.group(5)), int(m.group(6))] if m.group(5) else None
             found[m.group(1), int(m.group(2))] = Figure(float(m.group(3)), m.group(4), line)
     return found
+
+
+def shared_page():
+    """A file of one page, which is gone when it is closed: what the processes of a run share (bench.h)."""
+    page = tempfile.NamedTemporaryFile()
+    page.truncate(4096)
+    return page
 
 
 class Library:
@@ -109,17 +125,27 @@ class Library:
             raise Failed("does not compile: " + done.stdout.decode(errors="replace")[-300:])
         return exe
 
+    def command(self, exe, case):
+        return (self.launcher + ["-n", str(case.ranks)] if case.launched else []) + [exe] + case.arguments
+
     def measure(self, exe, case):
-        launch = self.launcher + ["-n", str(case.ranks)] if case.launched else []
-        with tempfile.NamedTemporaryFile() as page:
-            page.truncate(4096)
-            out, wall = run(launch + [exe] + case.arguments, dict(self.env, BENCH_LINE=page.name), case.limit)
+        with shared_page() as page:
+            out, wall = run(self.command(exe, case), dict(self.env, BENCH_LINE=page.name), case.limit)
         found = figures_of(out)
         if case.name == "start":
             found["start" if case.launched else "start_alone", case.ranks] = Figure(wall * 1e3, "ms", None)
         if not found:
             raise Failed("printed no figures")
         return found
+
+
+def measure_in_turns(jobs):
+    """The figures of jobs [(library, program, case)] that take turns on the same cores (bench.h), in their order."""
+    with shared_page() as page:
+        outs, _ = run_at_once([(lib.command(exe, case), dict(lib.env, BENCH_TURNS=page.name, BENCH_TURN=str(place),
+                                                             BENCH_JOBS=str(len(jobs))))
+                               for place, (lib, exe, case) in enumerate(jobs)], jobs[0][2].limit)
+    return [figures_of(out) for out in outs]
 
 
 class Machine(Library):

@@ -2,7 +2,8 @@
 /*
  * What it costs to be watched: 8-byte ping-pong and message rate in turns without a tool (off),
  * with a started handle on every performance variable, bound ones for MPI_COMM_WORLD (on), and with
- * a callback that counts every message (event).
+ * a callback that counts every message (event). Where jobs take turns the values of each turn are
+ * printed, its number in the place of the parameter, so that they can be compared one by one.
  */
 #include "../harness/bench.h"
 
@@ -20,7 +21,34 @@ static double pingpong(int rank)
     return pingpong_ns(rank, N);
 }
 
-/* Nanoseconds a message. */
+/* The rates in nanoseconds a message. Rank 1 has received them all. */
+static double since(int rank, double began)
+{
+    if (rank == 1) {
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return (now_ns() - began) / ROUNDS / WINDOW;
+}
+
+static double blocking(int rank)
+{
+    char bytes[8] = "";
+    double began;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    began = now_ns();
+    for (int i = 0; i < ROUNDS * WINDOW; i++) {
+        if (rank == 0) {
+            MPI_Send(bytes, 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(bytes, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+    return since(rank, began);
+}
+
 static double windows(int rank)
 {
     static char buf[WINDOW][8];
@@ -39,12 +67,30 @@ static double windows(int rank)
         }
         MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
     }
-    if (rank == 1) {
-        MPI_Send(NULL, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
-    } else {
-        MPI_Recv(NULL, 0, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return since(rank, began);
+}
+
+static const struct figure {
+    const char *name;
+    double (*measure)(int rank);
+    int is_rate;
+} figures[] = {{"", pingpong, 0}, {"_rate", windows, 1}, {"_blocking", blocking, 1}};
+enum { N_FIGURES = sizeof(figures) / sizeof(*figures) };
+
+static void tell(const struct figure *f, const char *tool, double *ns)
+{
+    const char *unit = f->is_rate ? "M/s" : "ns";
+    char name[64];
+    double v;
+
+    snprintf(name, sizeof(name), "instruments%s_%s", f->name, tool);
+    for (int t = 0; turns.number && t < N_TURNS; t++) {
+        report(name, t, f->is_rate ? 1e3 / ns[t] : ns[t], unit);
     }
-    return (now_ns() - began) / ROUNDS / WINDOW;
+    if (!turns.number) {
+        v = quiet(ns, N_TURNS);
+        report(name, 8, f->is_rate ? 1e3 / v : v, unit);
+    }
 }
 
 static void need(int is_done, const char *what)
@@ -112,8 +158,7 @@ static void end(int tool)
 int main(int argc, char **argv)
 {
     static const char *const names[] = {"off", "on", "event"};
-    static double latency[N_TOOLS][N_TURNS], rate[N_TOOLS][N_TURNS];
-    char name[64];
+    static double ns[N_FIGURES][N_TOOLS][N_TURNS];
     int rank, provided, n_tools;
 
     MPI_Init(&argc, &argv);
@@ -123,22 +168,26 @@ int main(int argc, char **argv)
     n_tools = argc > 1 ? atoi(argv[1]) : N_TOOLS; /* 1: a library without instruments */
     need(n_tools < N_TOOLS || MPI_T_event_get_index("p2p_eager_event", &event) == MPI_SUCCESS,
          "there is no event of messages");
-    pingpong(rank);
-    windows(rank);
     for (int t = 0; t < N_TURNS; t++) {
+        take_turn();
+        windows(rank); /* what the others have left in the caches is no longer ours */
         for (int tool = 0; tool < n_tools; tool++) {
             begin(tool);
-            latency[tool][t] = pingpong(rank);
-            rate[tool][t] = windows(rank);
+            for (int f = 0; f < N_FIGURES; f++) {
+                ns[f][tool][t] = figures[f].measure(rank);
+            }
             end(tool);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) {
+            pass_turn();
         }
     }
     need(n_tools < N_TOOLS || rank == 1 || n_events > 0, "no event was counted");
-    for (int tool = 0; tool < n_tools && rank == 0; tool++) {
-        snprintf(name, sizeof(name), "instruments_%s", names[tool]);
-        report(name, 8, quiet(latency[tool], N_TURNS), "ns");
-        snprintf(name, sizeof(name), "instruments_rate_%s", names[tool]);
-        report(name, 8, 1e3 / quiet(rate[tool], N_TURNS), "M/s");
+    for (int f = 0; f < N_FIGURES && rank == 0; f++) {
+        for (int tool = 0; tool < n_tools; tool++) {
+            tell(&figures[f], names[tool], ns[f][tool]);
+        }
     }
     if (rank == 0 && n_tools > 1) {
         report("instruments", 8, n_handles, "handles");

@@ -12,6 +12,11 @@ import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, os.path.join(TOP, "bench", "harness"))
+sys.dont_write_bytecode = True
+
+import library  # noqa: E402
+from cases import Case  # noqa: E402
 
 
 def lines_of(script, *args):
@@ -35,9 +40,22 @@ class Scripts(unittest.TestCase):
 
     def test_what_tools_cost(self):
         found = lines_of("instruments", "--runs", "2", "--no-build", "--build", BUILD)
-        for row in ("usual build, no tool", "all handles started", "one event counted"):
-            self.assertEqual(len(found[row]), 12)  # two figures, median and best, with the change of each in %
-            self.assertGreater(float(found[row][0]), 0)
+        for row in ("usual build, no tool", "the same once more", "all handles started", "one event counted"):
+            # Three figures: the median, "+1.2 %", "+0.8 to +1.6".
+            median, change, percent, low, to, high = found[row][:6]
+            self.assertEqual((len(found[row]), percent, to), (18, "%", "to"))
+            self.assertGreater(float(median), 0)
+            self.assertTrue(float(low) <= float(change) <= float(high))
+        self.assertEqual(found["usual build, no tool"][1], "+0.0")
+        self.assertNotEqual(found["one event counted"][7], "+0.0")
+
+    def test_a_job_that_misses_its_turn(self):
+        lib = library.fathom(BUILD)
+        with tempfile.TemporaryDirectory() as out:
+            exe = lib.compile("p2p/instruments", out)
+            case = Case("instruments", "p2p/instruments", ["1"], 2, 1, 60, "fathom")
+            with self.assertRaisesRegex(library.Failed, "exit status 1: .*does not pass its turn"):
+                library.measure_in_turns([(lib, exe, case), (lib, "/bin/false", case)])
 
     def test_run_without_peers(self):
         with tempfile.TemporaryDirectory() as out:
