@@ -106,7 +106,7 @@ enum fm_wait_kind {
 
 /* Two looks at the clock for each round cost more than most rounds. A prime, so that what comes in
    windows of messages does not fall in with it. */
-#define FM_TIMED_ROUNDS 127
+#define FM_TIMED_ROUNDS 521
 
 struct fm_progress_words {
     uint64_t n_polls;               /* rounds over the transports; counted when they begin */

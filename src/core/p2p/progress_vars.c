@@ -60,7 +60,7 @@ static const struct fathom_cvar cvars[] = {
      .at = WORD(kind_ns[kind]), .category = "progress",                                            \
      .desc = "Of progress_time_blocked, the time in " text "."}
 
-_Static_assert(FM_TIMED_ROUNDS == 127, "as progress_time says");
+_Static_assert(FM_TIMED_ROUNDS == 521, "as progress_time says");
 
 static const struct fathom_pvar pvars[] = {
     {.name = "progress_polls", .unit = "polls", .klass = FATHOM_COUNTER, .at = WORD(n_polls),
@@ -95,7 +95,7 @@ static const struct fathom_pvar pvars[] = {
      .on_at = WORD(n_timers), .category = "progress",
      .desc = "Time in rounds over all transports, with what they deliver and the hooks, but not "
              "what lies between them (looking, yielding, sleeping): of every "
-             "127th round 127 times its length, while a handle of it is started anywhere in the "
+             "521st round 521 times its length, while a handle of it is started anywhere in the "
              "process."},
     KIND("send", FM_WAIT_SEND, "MPI_Send and its kin"),
     KIND("recv", FM_WAIT_RECV, "MPI_Recv and MPI_Mrecv"),
