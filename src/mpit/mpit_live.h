@@ -42,9 +42,9 @@ struct fm_pvar_handle {
     const void *block;
     const struct fm_object *object; /* NULL: not bound */
     int count;
-    bool is_plain;  /* one whole number of 8 bytes over words */
-    bool is_word;   /* ... over one word: read in a few steps */
-    uint64_t since; /* of a plain one: all ones if it shows what came since its start */
+    bool is_plain;    /* one whole number of 8 bytes over words */
+    bool is_straight; /* ... over one word, or a known few: read in a few steps */
+    uint64_t since;   /* of a plain one: all ones if it shows what came since its start */
     /* Of a plain one that is a sum: its var's places, or NULL: one word of each member, from the
        first word on and so many words apart. */
     bool is_sum;

@@ -195,28 +195,27 @@ static __attribute__((noinline)) uint64_t derived(const struct fm_pvar_handle *h
     return v;
 }
 
-/* The same of a sum of words whose places are known: in a row, and few of them wait for another. */
-static __attribute__((noinline)) uint64_t flat_sum(const uint32_t *flat, const uint64_t *words)
+/* The same of a sum of words whose places are known. In a row, two at a time: few of them wait for
+   another, and there are registers enough for a reader that saves none. */
+static inline uint64_t flat_sum(const uint32_t *flat, const uint64_t *words)
 {
-    uint64_t sum = 0, other = 0;
-    uint32_t n = flat[0];
+    const uint32_t *end = flat + 1 + *flat;
+    uint64_t sum = 0;
 
-    if (n & 1) {
+    if (*flat & 1) {
         sum = look_at(&words[*++flat]);
     }
-#pragma GCC unroll 4
-    for (n /= 2; n > 0; n--, flat += 2) {
-        sum += look_at(&words[flat[1]]);
-        other += look_at(&words[flat[2]]);
+    for (flat++; flat < end; flat += 2) {
+        sum += look_at(&words[flat[0]]) + look_at(&words[flat[1]]);
     }
-    return sum + other;
+    return sum;
 }
 
 /* The present value of the word of element i, or what stands for it. */
 static uint64_t word_of(const struct fm_pvar_handle *h, const uint64_t *words, int i)
 {
     if (__builtin_expect(h->var->is_derived, 0)) {
-        return h->var->flat ? flat_sum(h->var->flat, words) : derived(h, words, i);
+        return derived(h, words, i);
     }
     return look_at(&words[(size_t)i * h->var->step]);
 }
@@ -519,7 +518,7 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
     h->is_sum = v->flat || is_one_of_each(v->row);
     h->is_plain = h->count == 1 && (v->mode == FM_PVAR_SINCE || v->mode == FM_PVAR_AS_IS) &&
                   fm_type_is_whole(v->type) && (h->is_sum || !v->is_derived);
-    h->is_word = h->is_plain && !h->is_sum;
+    h->is_straight = h->is_plain && (!h->is_sum || v->flat);
     h->since = v->mode == FM_PVAR_SINCE ? ~UINT64_C(0) : 0;
     h->flat = v->flat;
     if (h->is_sum && !h->flat) {
@@ -726,7 +725,7 @@ static __attribute__((noinline)) int read_slowly(struct fm_pvar_handle *h, const
     return FM_T_OK;
 }
 
-/* A sum, one value of another kind, or an array. */
+/* A sum over members, one value of another kind, or an array. */
 static __attribute__((noinline)) int read_other(struct fm_pvar_handle *h, const uint64_t *words,
                                                 void *buf)
 {
@@ -739,7 +738,7 @@ static __attribute__((noinline)) int read_other(struct fm_pvar_handle *h, const 
     if (!h->is_plain) {
         v = value_of(h, words, v, is_running(ctl), 0);
     } else if (is_running(ctl)) {
-        v = number_of(h, words) - (v & h->since);
+        v = added(words + h->first, h->n_members, h->step) - (v & h->since);
     }
     if (__builtin_expect(is_past(h, ctl), 0)) {
         return read_slowly(h, words, buf);
@@ -758,13 +757,13 @@ int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
     if (__builtin_expect(rc != FM_T_OK, 0)) {
         return rc;
     }
-    if (__builtin_expect(!h->is_word, 0)) {
+    if (__builtin_expect(!h->is_straight, 0)) {
         return read_other(h, words, buf);
     }
     ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
     v = state_of_plain(h, ctl);
     if (is_running(ctl)) {
-        v = look_at(words) - (v & h->since);
+        v = (h->flat ? flat_sum(h->flat, words) : look_at(words)) - (v & h->since);
     }
     if (__builtin_expect(is_past(h, ctl), 0)) {
         return read_slowly(h, words, buf);
