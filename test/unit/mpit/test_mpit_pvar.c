@@ -519,6 +519,37 @@ START_TEST(arrays_and_members)
 }
 END_TEST
 
+START_TEST(a_sum_over_members_is_a_counter)
+{
+    MPI_T_pvar_session s = session_open();
+    struct fake_comm_words *words;
+    MPI_T_pvar_handle h;
+    unsigned long long v;
+    int n = -1;
+
+    fake_comm_make(2);
+    words = fake_comms[2].words;
+    words->n_msgs = 1000;
+    words->members[0].n_got = 50;
+    words->members[FAKE_SIZE - 1].n_got = 60;
+    h = pvar_open_on(s, "fake_each_got", MPI_T_PVAR_CLASS_AGGREGATE, 2, &n);
+    ck_assert_int_eq(n, 1);
+    OK(MPI_T_pvar_start(s, h));
+    ck_assert_uint_eq(pvar_u64(s, h), 0);
+    words->members[0].n_got += 3;
+    words->members[FAKE_SIZE - 1].n_got += 4;
+    ck_assert_uint_eq(pvar_u64(s, h), 7);
+    OK(MPI_T_pvar_readreset(s, h, &v));
+    ck_assert_uint_eq(v, 7);
+    words->members[1].n_got += 5;
+    OK(MPI_T_pvar_stop(s, h));
+    words->members[1].n_got += 6;
+    ck_assert_uint_eq(pvar_u64(s, h), 5);
+    OK(MPI_T_pvar_session_free(&s));
+    fake_comm_free(2);
+}
+END_TEST
+
 START_TEST(bound_variables_follow_their_object)
 {
     MPI_T_pvar_session s = session_open();
@@ -729,6 +760,7 @@ int main(void)
                             watermarks_are_independent,
                             watermarks_agree_with_a_slow_count,
                             arrays_and_members,
+                            a_sum_over_members_is_a_counter,
                             bound_variables_follow_their_object,
                             bad_handles_are_refused,
                             scalars_come_first_and_classes_share_names,
