@@ -132,8 +132,7 @@ static void measure_all(void)
     }
 }
 
-/* What the machine takes for the one instruction without which nothing can be changed safely; a
-   readreset needs two. */
+/* What the machine takes for the one instruction without which nothing can be changed safely. */
 static void tell_cas(void)
 {
     static unsigned long long word;
