@@ -49,7 +49,7 @@ static inline struct fm_shm_transport *transport_of(const struct fm_shm_ep *ep)
  * pipe (shm_door.c); the bell then says FM_SHM_DOOR, and is rung by a byte.
  */
 
-FM_COLD static void wake(struct fm_shm_ep *ep)
+FM_COLD static int wake(struct fm_shm_ep *ep)
 {
     _Atomic uint32_t *bell = &ep->header->bell;
 
@@ -57,7 +57,7 @@ FM_COLD static void wake(struct fm_shm_ep *ep)
        futex, or the pipe, orders the rest. */
     switch (atomic_exchange_explicit(bell, FM_SHM_AWAKE, memory_order_acq_rel)) {
     case FM_SHM_AWAKE:
-        return;
+        return 0;
     case FM_SHM_DOOR:
         fm_shm_door_knock(ep);
         break;
@@ -65,10 +65,12 @@ FM_COLD static void wake(struct fm_shm_ep *ep)
         syscall(SYS_futex, bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
     FM_STAT(transport_of(ep)->words->n_wakes++);
+    return 0;
 }
 
-/* After a message was published. */
-FM_INLINE void ring_bell(struct fm_shm_ep *ep)
+/* After a message was published. 0: what the sender returns, so that the straight line of sending
+   has nothing to keep for after a call. */
+FM_INLINE int ring_bell(struct fm_shm_ep *ep)
 {
     if (FM_UNLIKELY(ep->must_fence)) {
         fm_sync_fence(); /* with the fence in announce() */
@@ -76,8 +78,9 @@ FM_INLINE void ring_bell(struct fm_shm_ep *ep)
         atomic_signal_fence(memory_order_seq_cst); /* the owner waits: settle() */
     }
     if (FM_UNLIKELY(atomic_load_explicit(&ep->header->bell, memory_order_relaxed))) {
-        wake(ep);
+        return wake(ep);
     }
+    return 0;
 }
 
 /*
@@ -248,8 +251,7 @@ static int send_ring(struct fm_shm_ep *ep, const void *head, size_t head_len, co
         memcpy(u->data + head_len, body, body_len);
     }
     fm_shm_ring_publish(u, fm_shm_ring_span(len), kind);
-    ring_bell(ep);
-    return 0;
+    return ring_bell(ep);
 }
 
 /* From now on long messages take the lane, if there is one. */
@@ -273,8 +275,7 @@ static int send_long(struct fm_shm_ep *ep, const void *head, size_t head_len, co
     fm_shm_box_publish(&ep->tx, cell, sizeof(struct fm_shm_note) | FM_SHM_INTERNAL);
     FM_STAT(transport_of(ep)->words->n_lane_sent++);
     count_boxed(ep, head_len + body_len);
-    ring_bell(ep);
-    return 0;
+    return ring_bell(ep);
 }
 
 /* Not the straight line: too long, or no box (yet). */
@@ -341,25 +342,16 @@ static __attribute__((noinline)) int send_cells(struct fm_shm_ep *ep, const void
     fill(cell, head, head_len, body, body_len);
     fm_shm_box_publish(&ep->tx, cell, (uint32_t)len);
     count_boxed(ep, len);
-    ring_bell(ep);
-    return 0;
+    return ring_bell(ep);
 }
 
 /* The most usual length of a header. */
 #define HEAD_LEN 24
 
-/* In words of 8 bytes, as the caller has just written it (util/copy.h). */
-FM_INLINE void copy_head(unsigned char *to, const char *from, size_t len)
+/* In words of 8 bytes. */
+FM_INLINE void copy_head(void *to, const void *from, size_t len)
 {
-    if (FM_LIKELY(len == HEAD_LEN)) {
-        memcpy(to, from, 8);
-        memcpy(to + 8, from + 8, 8);
-        memcpy(to + 16, from + 16, 8);
-        return;
-    }
-    for (size_t k = 0; k < len; k += 8) {
-        memcpy(to + k, from + k, 8);
-    }
+    fm_copy_words(to, from, FM_LIKELY(len == HEAD_LEN) ? HEAD_LEN / 8 : len / 8);
 }
 
 int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const void *body,
@@ -376,11 +368,10 @@ int fm_shm_msg_send(struct fm_ep *fep, const void *head, size_t head_len, const 
     }
     cell = &ep->tx.box->cells[ep->tx.at & ep->tx.mask];
     copy_head(cell->data, head, head_len);
-    fm_copy(cell->data + head_len, body, body_len);
+    fm_copy_short(cell->data + head_len, body, body_len);
     fm_shm_box_publish_span(&ep->tx, cell, (uint32_t)len, 1);
     count_boxed(ep, len);
-    ring_bell(ep);
-    return 0;
+    return ring_bell(ep);
 }
 
 int fm_shm_msg_send_private(struct fm_shm_ep *ep, const void *data, size_t len)
@@ -396,8 +387,7 @@ int fm_shm_msg_send_private(struct fm_shm_ep *ep, const void *data, size_t len)
     }
     fm_copy(cell->data, data, len);
     fm_shm_box_publish(&ep->tx, cell, (uint32_t)len | FM_SHM_INTERNAL);
-    ring_bell(ep);
-    return 0;
+    return ring_bell(ep);
 }
 
 /* The room is in the box, or a span of the ring. tx.box tells which: it does not change in between.
@@ -476,8 +466,7 @@ int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
     } else if (len) {
         FM_STAT(fm_tally_add(&transport_of(ep)->words->ring_sent, len));
     }
-    ring_bell(ep);
-    return 0;
+    return ring_bell(ep);
 }
 
 /* ---- Polling -------------------------------------------------------------------------------- */
