@@ -293,7 +293,33 @@ END_TEST
 
 static MPI_T_pvar_session sig_session;
 static MPI_T_pvar_handle sig_done, sig_high;
-static volatile sig_atomic_t n_signals, n_bad;
+static volatile sig_atomic_t n_signals, n_bad; /* of the handler that runs */
+
+/* SIGUSR1 again and again, in the thread that tests. */
+struct interrupts {
+    timer_t timer;
+    struct sigaction before;
+};
+
+static void interrupts_begin(struct interrupts *i, void (*handler)(int sig), long every_ns)
+{
+    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec often = {{0, every_ns}, {0, every_ns}};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+
+    n_signals = n_bad = 0;
+    sigaction(SIGUSR1, &action, &i->before);
+    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &how, &i->timer), 0);
+    ck_assert_int_eq(timer_settime(i->timer, 0, &often, NULL), 0);
+}
+
+/* ... none of which has found anything bad. */
+static void interrupts_end(struct interrupts *i)
+{
+    timer_delete(i->timer);
+    sigaction(SIGUSR1, &i->before, NULL);
+    ck_assert_int_eq(n_bad, 0);
+}
 
 static void on_signal(int sig)
 {
@@ -310,20 +336,15 @@ static void on_signal(int sig)
 
 START_TEST(a_signal_handler_reads)
 {
-    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-    struct itimerspec often = {{0, 200000}, {0, 200000}};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+    struct interrupts interrupts;
     unsigned seed = 3;
-    timer_t timer;
 
     sig_session = session_open();
     sig_done = pvar_open(sig_session, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
     sig_high = pvar_open(sig_session, "fake_depth", MPI_T_PVAR_CLASS_HIGHWATERMARK);
     fathom_level_set(&fake->depth, 0);
     OK(MPI_T_pvar_start(sig_session, MPI_T_PVAR_ALL_HANDLES));
-    sigaction(SIGUSR1, &action, &old);
-    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
-    ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+    interrupts_begin(&interrupts, on_signal, 200000);
     while (n_signals < 3000) {
         /* The handler interrupts all of these. */
         fathom_word_add(&fake->n_done, 1);
@@ -334,9 +355,7 @@ START_TEST(a_signal_handler_reads)
         OK(MPI_T_pvar_start(sig_session, sig_high));
         OK(MPI_T_pvar_reset(sig_session, sig_high));
     }
-    timer_delete(timer);
-    sigaction(SIGUSR1, &old, NULL);
-    ck_assert_int_eq(n_bad, 0);
+    interrupts_end(&interrupts);
     OK(MPI_T_pvar_session_free(&sig_session));
 }
 END_TEST
@@ -364,21 +383,15 @@ static void on_signal_change(int sig)
 
 START_TEST(a_signal_handler_changes)
 {
-    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-    struct itimerspec often = {{0, 200000}, {0, 200000}};
-    struct sigaction action = {.sa_handler = on_signal_change, .sa_flags = SA_RESTART}, old;
+    struct interrupts interrupts;
     unsigned long long n_counted = 0, n_mine = 0, v;
-    timer_t timer;
 
-    n_signals = n_bad = 0;
     sig_session = session_open();
     sig_done = pvar_open(sig_session, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
     sig_high = pvar_open(sig_session, "fake_depth", MPI_T_PVAR_CLASS_HIGHWATERMARK);
     fathom_level_set(&fake->depth, 0);
     OK(MPI_T_pvar_start(sig_session, sig_done));
-    sigaction(SIGUSR1, &action, &old);
-    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
-    ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+    interrupts_begin(&interrupts, on_signal_change, 200000);
     while (n_signals < 3000) {
         fathom_word_add(&fake->n_done, 1);
         n_counted++;
@@ -388,10 +401,8 @@ START_TEST(a_signal_handler_changes)
         OK(MPI_T_pvar_reset(sig_session, sig_high));
         OK(MPI_T_pvar_stop(sig_session, sig_high));
     }
-    timer_delete(timer);
-    sigaction(SIGUSR1, &old, NULL);
+    interrupts_end(&interrupts);
     OK(MPI_T_pvar_readreset(sig_session, sig_done, &v));
-    ck_assert_int_eq(n_bad, 0);
     ck_assert_uint_eq(n_counted, n_mine + n_sig_taken + v); /* each was taken once */
     OK(MPI_T_pvar_session_free(&sig_session));
 }
@@ -417,27 +428,19 @@ static void on_signal_stop(int sig)
    running one is the value of a stopped one by then. */
 START_TEST(a_signal_handler_stops_what_is_read)
 {
-    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-    struct itimerspec often = {{0, 100000}, {0, 100000}};
-    struct sigaction action = {.sa_handler = on_signal_stop, .sa_flags = SA_RESTART}, old;
+    struct interrupts interrupts;
     unsigned long long v;
-    timer_t timer;
 
-    n_signals = n_bad = 0;
     fake->n_done = 1ull << 50;
     sig_session = session_open();
     sig_done = pvar_open(sig_session, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
     OK(MPI_T_pvar_start(sig_session, sig_done));
-    sigaction(SIGUSR1, &action, &old);
-    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
-    ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+    interrupts_begin(&interrupts, on_signal_stop, 100000);
     while (n_signals < 4000) {
         OK(MPI_T_pvar_read(sig_session, sig_done, &v));
         ck_assert_uint_le(v, 5);
     }
-    timer_delete(timer);
-    sigaction(SIGUSR1, &old, NULL);
-    ck_assert_int_eq(n_bad, 0);
+    interrupts_end(&interrupts);
     OK(MPI_T_pvar_session_free(&sig_session));
     fake->n_done = 0;
 }
@@ -466,20 +469,14 @@ static void on_signal_take(int sig)
    handle, has it alone. */
 START_TEST(a_signal_handler_takes_what_is_stopped)
 {
-    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-    struct itimerspec often = {{0, 100000}, {0, 100000}};
-    struct sigaction action = {.sa_handler = on_signal_take, .sa_flags = SA_RESTART}, old;
+    struct interrupts interrupts;
     unsigned long long peak_now = 10, v, taken_before;
-    timer_t timer;
 
-    n_signals = n_bad = 0;
     sig_peak = 0;
     fathom_level_set(&fake->depth, 1);
     sig_session = session_open();
     sig_high = pvar_open(sig_session, "fake_depth", MPI_T_PVAR_CLASS_HIGHWATERMARK);
-    sigaction(SIGUSR1, &action, &old);
-    ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &how, &timer), 0);
-    ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+    interrupts_begin(&interrupts, on_signal_take, 100000);
     while (n_signals < 6000) {
         peak_now++;
         OK(MPI_T_pvar_start(sig_session, sig_high));
@@ -493,9 +490,7 @@ START_TEST(a_signal_handler_takes_what_is_stopped)
         ck_assert(taken_before != peak_now || v < peak_now);
         ck_assert(sig_peak == peak_now || v == peak_now);
     }
-    timer_delete(timer);
-    sigaction(SIGUSR1, &old, NULL);
-    ck_assert_int_eq(n_bad, 0);
+    interrupts_end(&interrupts);
     fathom_level_set(&fake->depth, 0);
     OK(MPI_T_pvar_session_free(&sig_session));
 }
