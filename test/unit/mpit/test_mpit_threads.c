@@ -446,6 +446,85 @@ START_TEST(a_signal_handler_stops_what_is_read)
 }
 END_TEST
 
+/* ThreadSanitizer keeps signals back. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define CAN_STEP 1
+#define TRAP     0x100 /* in the flags of the processor: a signal after each instruction */
+
+static volatile sig_atomic_t n_left; /* instructions until the handle changes */
+
+static void on_step(int sig, siginfo_t *info, void *context)
+{
+    const unsigned long long five = 5;
+
+    (void)sig;
+    (void)info;
+    if (--n_left > 0) {
+        return;
+    }
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP;
+    n_bad = n_bad + (MPI_T_pvar_stop(sig_session, sig_done) != MPI_SUCCESS);
+    n_bad = n_bad + (MPI_T_pvar_write(sig_session, sig_done, &five) != MPI_SUCCESS);
+}
+
+static void step(bool is_on)
+{
+    long flags = is_on ? TRAP : 0;
+
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\t" /* what lies below belongs to the function */
+                     "pushfq\n\t"
+                     "andq %1, (%%rsp)\n\t"
+                     "orq %0, (%%rsp)\n\t"
+                     "popfq\n\t"
+                     "lea 128(%%rsp), %%rsp"
+                     :
+                     : "r"(flags), "r"(~(long)TRAP)
+                     : "memory", "cc");
+}
+
+/* Of sig_done, which has come to 2^50. */
+static void read_in_steps(void)
+{
+    unsigned long long v;
+    int k = 0;
+
+    do {
+        OK(MPI_T_pvar_start(sig_session, sig_done));
+        n_left = ++k;
+        step(true);
+        MPI_T_pvar_read(sig_session, sig_done, &v);
+        step(false);
+        ck_assert_uint_le(v, 5);
+    } while (n_left <= 0); /* else the read was over before */
+    ck_assert_int_gt(k, 20);
+}
+
+/* The same after each single instruction of a read: of one word, of some, of one of each member. */
+START_TEST(a_read_is_interrupted_everywhere)
+{
+    struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO}, old;
+    int n;
+
+    n_bad = 0;
+    fake_comm_make(2);
+    fake->n_done = fake_comms[2].words->members[1].n_got = 1ull << 50;
+    sig_session = session_open();
+    sigaction(SIGTRAP, &action, &old);
+    sig_done = pvar_open(sig_session, "fake_done", MPI_T_PVAR_CLASS_COUNTER);
+    read_in_steps();
+    sig_done = pvar_open(sig_session, "fake_sum", MPI_T_PVAR_CLASS_COUNTER);
+    read_in_steps();
+    sig_done = pvar_open_on(sig_session, "fake_each_got", MPI_T_PVAR_CLASS_AGGREGATE, 2, &n);
+    read_in_steps();
+    sigaction(SIGTRAP, &old, NULL);
+    ck_assert_int_eq(n_bad, 0);
+    OK(MPI_T_pvar_session_free(&sig_session));
+    fake_comm_free(2);
+    fake->n_done = 0;
+}
+END_TEST
+#endif
+
 static volatile unsigned long long sig_peak;
 static volatile sig_atomic_t is_high; /* the level: who takes its peak finds it again */
 
@@ -503,7 +582,10 @@ int main(void)
                             a_signal_handler_reads,
                             a_signal_handler_changes,
                             a_signal_handler_stops_what_is_read,
+#ifdef CAN_STEP
+                            a_read_is_interrupted_everywhere,
+#endif
                             a_signal_handler_takes_what_is_stopped};
 
-    return suite_run(suite_of("mpit_threads", tests, 6));
+    return suite_run(suite_of("mpit_threads", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }
