@@ -16,14 +16,8 @@ struct fm_tally {
 
 typedef uint64_t fm_tally_pair __attribute__((vector_size(16), may_alias));
 
-/* So many more, of this length in all. Each of the two words is written whole. */
-FM_INLINE void fm_tally_add_many(struct fm_tally *t, uint64_t len, uint64_t n)
-{
-    *(fm_tally_pair *)t += (fm_tally_pair){len, n};
-}
-
-/* One more. */
+/* One more. Each of the two words is written whole. */
 FM_INLINE void fm_tally_add(struct fm_tally *t, uint64_t len)
 {
-    fm_tally_add_many(t, len, 1);
+    *(fm_tally_pair *)t += (fm_tally_pair){len, 1};
 }

@@ -198,7 +198,8 @@ struct fm_tally net_short_sent(int node)
     struct fm_tally sum = w->short_sent;
 
     for (int bin = 0; bin < FM_HIST_BINS; bin++) {
-        fm_tally_add_many(&sum, w->tiny_sent[bin].len, w->tiny_sent[bin].n);
+        sum.len += w->tiny_sent[bin].len;
+        sum.n += w->tiny_sent[bin].n;
     }
     return sum;
 }
