@@ -46,8 +46,21 @@ class Scripts(unittest.TestCase):
             self.assertEqual((len(found[row]), percent, to), (18, "%", "to"))
             self.assertGreater(float(median), 0)
             self.assertTrue(float(low) <= float(change) <= float(high))
-        self.assertEqual(found["usual build, no tool"][1], "+0.0")
-        self.assertNotEqual(found["one event counted"][7], "+0.0")
+            # The base against itself; the others are measured on their own.
+            changes = [float(cell) for k, cell in enumerate(found[row]) if k % 6 in (1, 3, 5)]
+            self.assertEqual(changes == [0] * 9, row == "usual build, no tool")
+
+    def test_what_tools_cost_run_by_run(self):
+        found = lines_of("instruments", "--alternate", "--runs", "3", "--no-build", "--build", BUILD)
+        base = float(found["usual build, no tool"][6])
+        for row in "usual build, no tool", "the same once more", "one event counted":
+            # The rate of windows: its change is that of the medians, of which four digits are shown.
+            ratio = float(found[row][6]) / base
+            self.assertAlmostEqual(float(found[row][7]), 100 * (ratio - 1), delta=0.1 + 0.1 * ratio)
+
+    def test_no_runs(self):
+        with self.assertRaisesRegex(AssertionError, "(?s)status 2.*--runs: at least one"):
+            lines_of("instruments", "--runs", "0", "--no-build", "--build", BUILD)
 
     def test_a_job_that_misses_its_turn(self):
         lib = library.fathom(BUILD)
