@@ -119,11 +119,21 @@ static _Noreturn void end_job(int code)
     exit(EXIT_STATUS);
 }
 
+/* What is said of a code before the reason: nothing where that begins with it, as the string of a
+   predefined class does. */
+static const char *name_before(int code, const char *reason)
+{
+    const char *name = fm_error_name(fm_error_class(code));
+
+    name = name ? name : "error of the application";
+    return strncmp(reason, name, strlen(name)) == 0 ? "" : name;
+}
+
 /* One write, so that the texts of several ranks do not mix. */
 static _Noreturn void die(const char *call, int code, const char *reason, const char *because)
 {
     char text[1536], host[64] = "?";
-    const char *name = fm_error_name(fm_error_class(code));
+    const char *name = name_before(code, reason);
     int at = snprintf(text, sizeof(text), "fathom: ");
     ssize_t written;
 
@@ -134,8 +144,7 @@ static _Noreturn void die(const char *call, int code, const char *reason, const 
     }
     at += snprintf(text + at, sizeof(text) - (size_t)at,
                    "(pid %d) on host %s: %s failed: %s%s%s; the job ends, since %s\n",
-                   (int)getpid(), host, call, name ? name : "error of the application",
-                   *reason ? ": " : "", reason, because);
+                   (int)getpid(), host, call, name, *name && *reason ? ": " : "", reason, because);
     if (at >= (int)sizeof(text)) {
         at = (int)sizeof(text) - 1;
         text[at - 1] = '\n';

@@ -135,6 +135,20 @@ static void truncated(void)
     MPI_Recv(long_one, 10, MPI_CHAR, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+static void called_handler(void)
+{
+    MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_OTHER);
+}
+
+static void own_error(void)
+{
+    int code;
+
+    MPI_Add_error_class(&code);
+    MPI_Add_error_string(code, "the moon is full");
+    MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+}
+
 /* The handler of a communicator that all are in. */
 static void aborting_comm(void)
 {
@@ -216,6 +230,8 @@ static const struct {
     {"null_type", null_type, 0},
     {"freed_request", freed_request, 0},
     {"made_up_request", made_up_request, 0},
+    {"called_handler", called_handler, 0},
+    {"own_error", own_error, 0},
     {"aborting_comm", aborting_comm, 0},
     {"freed_and_failed", freed_and_failed, 0},
     {"truncated", truncated, 0},

@@ -23,6 +23,8 @@ EXPECT = {
     "freed_request": ["MPI_Wait", "MPI_ERR_REQUEST"],
     "made_up_request": ["MPI_Wait", "MPI_ERR_REQUEST"],
     "aborting_comm": ["MPI_Send", "MPI_ERR_RANK", "MPI_ERRORS_ABORT"],
+    "called_handler": ["MPI_Comm_call_errhandler failed: MPI_ERR_OTHER: known error"],
+    "own_error": ["MPI_Comm_call_errhandler failed: error of the application: the moon is full;"],
     "freed_and_failed": ["MPI_Request_free", "MPI_ERR_TRUNCATE", "100", "10"],
     "truncated": ["MPI_Recv", "MPI_ERR_TRUNCATE", "100", "10"],
     "root_too_high": ["MPI_Bcast", "MPI_ERR_ROOT", "root", "2"],
