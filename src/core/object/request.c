@@ -45,8 +45,17 @@ struct fm_request *fm_request_new_done(const struct fm_request_ops *ops)
         r->is_active = true;
         r->is_done = true;
         r->status = FM_STATUS_EMPTY;
+        --*fm_root.pools[FM_KIND_REQUEST].n_live;
     }
     return r;
+}
+
+void fm_request_free_done(struct fm_request *r)
+{
+    if (r) {
+        ++*fm_root.pools[FM_KIND_REQUEST].n_live;
+        fm_object_free_bare(r);
+    }
 }
 
 void fm_request_persist(struct fm_request *r)

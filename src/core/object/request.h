@@ -127,8 +127,10 @@ FM_INLINE struct fm_request *fm_request_new_bare(const struct fm_request_ops *op
 /* The same, with the maker's own part zeroed. */
 struct fm_request *fm_request_new(const struct fm_request_ops *ops, struct fm_comm *comm);
 /* A request that is complete, successful and empty for ever; for operations that are over when they
-   are started. Each handle of it takes a reference. */
+   are started. Each handle of it takes a reference. It does not count among those that exist. */
 struct fm_request *fm_request_new_done(const struct fm_request_ops *ops);
+/* Take it away; NULL is fine. */
+void fm_request_free_done(struct fm_request *r);
 
 /* It is to be persistent: inactive until started. */
 void fm_request_persist(struct fm_request *r);

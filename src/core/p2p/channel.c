@@ -260,9 +260,7 @@ void fm_channel_destroy(struct fm_channel *ch)
         ch->transports[k]->ops->close(ch->transports[k]);
     }
     fm_bsend_finish(ch);
-    if (ch->sent) {
-        fm_object_free_bare(ch->sent);
-    }
+    fm_request_free_done(ch->sent);
     free(ch->blocking_memory);
     fm_request_init(NULL);
     fm_match_destroy(ch->match);

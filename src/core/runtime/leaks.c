@@ -10,6 +10,7 @@
 #include "core/dtype/dtype.h"
 #include "core/dtype/op.h"
 #include "core/object/group.h"
+#include "core/object/request.h"
 #include "core/runtime/runtime.h"
 #include "util/log.h"
 
@@ -31,10 +32,20 @@ static void hold_parts(int by)
     }
 }
 
-static bool is_users(enum fm_kind kind, const struct fm_object *o)
+/* Handles of requests are one each, but of the one of sends that were over at once. */
+static int n_requests(const struct fm_request *r)
+{
+    if (r == fm_channel_main()->sent) {
+        return r->head.refs - 1;
+    }
+    return !r->is_internal;
+}
+
+/* How many objects of the user it stands for. */
+static int n_users(enum fm_kind kind, const struct fm_object *o)
 {
     if (o->handle != 0) {
-        return false;
+        return 0;
     }
     switch (kind) {
     case FM_KIND_COMM:
@@ -46,8 +57,10 @@ static bool is_users(enum fm_kind kind, const struct fm_object *o)
                !((const struct fm_dtype *)o)->is_predefined;
     case FM_KIND_OP:
         return !((const struct fm_op *)o)->is_predefined;
+    case FM_KIND_REQUEST:
+        return n_requests((const struct fm_request *)o);
     default:
-        return true;
+        return 1;
     }
 }
 
@@ -57,7 +70,7 @@ static unsigned long count(enum fm_kind kind)
     unsigned long n = 0;
 
     while ((o = fm_handle_next(kind, o)) != NULL) {
-        n += is_users(kind, o);
+        n += (unsigned long)n_users(kind, o);
     }
     return n;
 }
