@@ -751,13 +751,20 @@ static __attribute__((noinline)) int wait_on(struct fm_channel *ch, struct fm_re
 /* Rounds of the shortest kind before a wait looks at anything else. */
 #define FIRST_ROUNDS 32
 
-/* 0, FM_AGAIN, or a failure. */
+/* Does another thread poll, wait behind the one that does, or want the lock? */
+FM_INLINE bool must_share(const struct fm_channel *ch)
+{
+    return FM_UNLIKELY(ch->lock->is_on) &&
+           (fm_root.wake || ch->progress->poller || fm_lock_is_wanted(ch->lock));
+}
+
+/* 0, FM_AGAIN, or a failure. The lock is held all the time. */
 FM_INLINE int first_rounds(struct fm_channel *ch, const struct fm_request *r)
 {
-    if (FM_UNLIKELY(ch->lock->is_on || fm_progress_is_crowded(ch))) {
+    if (FM_UNLIKELY(fm_progress_is_crowded(ch))) {
         return FM_AGAIN;
     }
-    for (int k = 0; k < FIRST_ROUNDS; k++) {
+    for (int k = 0; k < FIRST_ROUNDS && !must_share(ch); k++) {
         int n = round_over(ch);
 
         if (FM_UNLIKELY(n < 0) || r->is_done) {

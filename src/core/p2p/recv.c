@@ -438,18 +438,28 @@ FM_INLINE void begin_blocking(struct fm_recv_req *r, const struct fm_msg *m)
     r->req.comm = m->comm;
 }
 
-/* It did not end well. Where it did not end at all, the engine may still know it: leave it so. */
+/* Other threads may free what it names while it waits (MPI-5.0 5.1.9, 7.4.3). */
+static void hold(struct fm_recv_req *r)
+{
+    fm_object_ref(r->req.comm);
+    fm_object_ref(r->msg.dtype);
+}
+
+static void let_go(struct fm_recv_req *r)
+{
+    fm_comm_unref(r->req.comm);
+    fm_dtype_unref(r->msg.dtype);
+}
+
+/* It did not end well; it is held. Where it did not end at all, the engine may still know it: leave
+   it so. */
 FM_COLD static int end_blocking(struct fm_channel *ch, struct fm_recv_req *r,
                                 struct fm_status *out_status)
 {
-    int rc;
+    int rc = fm_recv_wait(&r->req, out_status);
 
-    fm_object_ref(r->req.comm);
-    fm_object_ref(r->msg.dtype);
-    rc = fm_recv_wait(&r->req, out_status);
     if (r->req.is_done) {
-        fm_comm_unref(r->req.comm);
-        fm_dtype_unref(r->msg.dtype);
+        let_go(r);
         free(r->req.why);
         r->req.why = NULL;
         ch->blocking = r;
@@ -461,6 +471,7 @@ int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
 {
     struct fm_channel *ch = m->comm->ch;
     struct fm_recv_req *r = ch->blocking;
+    bool is_held = ch->lock->is_on;
     struct fm_unexpected *x;
     int rc;
 
@@ -470,7 +481,7 @@ int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
         }
         return 0;
     }
-    if (FM_UNLIKELY(!r || ch->lock->is_on || is_lost(ch, m))) {
+    if (FM_UNLIKELY(!r || is_lost(ch, m))) {
         return recv_pooled(ch, m, NULL, out_status);
     }
     r->posted.key = key_of(m);
@@ -487,13 +498,22 @@ int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
     ch->blocking = NULL;
     begin_blocking(r, m);
     note_posted(ch, r);
+    if (FM_UNLIKELY(is_held)) {
+        hold(r);
+    }
     rc = fm_wait_done(ch, &r->req);
     if (FM_LIKELY(rc == 0 && r->req.status.error == MPI_SUCCESS)) {
         if (out_status) {
             *out_status = r->req.status;
         }
+        if (FM_UNLIKELY(is_held)) {
+            let_go(r);
+        }
         ch->blocking = r;
         return 0;
+    }
+    if (!is_held) {
+        hold(r);
     }
     return end_blocking(ch, r, out_status);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Eight threads per rank in mixed calls at MPI_THREAD_MULTIPLE (MPI-5.0 11.6): each talks to the
    thread of the same number on the next rank, in a communicator that all share. Then all of them
-   fill, and look for, partitions of one message (4.3.1). */
+   fill, and look for, partitions of one message (4.3.1); and while one waits for a message, another
+   frees what that one has named (5.1.9, 7.4.3). */
 #include "../check.h"
 
 #include <pthread.h>
@@ -151,6 +152,78 @@ static void partitioned(struct thread *threads)
     OK(MPI_Request_free(&parts[1]));
 }
 
+/* A receive with a datatype and a communicator that are freed before its message comes. */
+static MPI_Datatype column;
+static MPI_Comm doomed;
+static int matrix[3][3];
+
+static void *receive_column(void *arg)
+{
+    MPI_Status st;
+
+    OK(MPI_Recv(matrix, 1, column, 0, 7, doomed, &st));
+    CHECK_EQ(st.MPI_TAG, 7);
+    return NULL;
+}
+
+/* Until a receive is posted in `doomed`. */
+static void wait_for_receive(void)
+{
+    unsigned long long n = 0;
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    int level, index, count;
+
+    OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level));
+    OK(MPI_T_pvar_session_create(&session));
+    OK(MPI_T_pvar_get_index("comm_posted_length", MPI_T_PVAR_CLASS_LEVEL, &index));
+    OK(MPI_T_pvar_handle_alloc(session, index, &doomed, &handle, &count));
+    OK(MPI_T_pvar_start(session, handle));
+    while (n == 0) {
+        OK(MPI_T_pvar_read(session, handle, &n));
+    }
+    OK(MPI_T_pvar_session_free(&session));
+    OK(MPI_T_finalize());
+}
+
+static void freed_meanwhile(void)
+{
+    int values[3] = {1, 2, 3};
+    MPI_Request request;
+    MPI_Datatype row;
+    MPI_Comm alone;
+    pthread_t thread;
+
+    OK(MPI_Type_vector(3, 1, 3, MPI_INT, &column));
+    OK(MPI_Type_commit(&column));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &doomed));
+    if (rank == 0) {
+        OK(MPI_Send_init(values, 3, MPI_INT, 1, 7, doomed, &request));
+    } else if (rank == 1) {
+        CHECK_EQ(pthread_create(&thread, NULL, receive_column, NULL), 0);
+        wait_for_receive();
+    }
+    OK(MPI_Type_free(&column));
+    OK(MPI_Comm_free(&doomed));
+    /* In the place of what is gone, if it is. */
+    OK(MPI_Type_contiguous(3, MPI_INT, &row));
+    OK(MPI_Type_commit(&row));
+    OK(MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &alone));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 0) {
+        OK(MPI_Start(&request));
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        OK(MPI_Request_free(&request));
+    } else if (rank == 1) {
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        for (int k = 0; k < 9; k++) {
+            CHECK_EQ(matrix[k / 3][k % 3], k % 3 ? 0 : k / 3 + 1);
+        }
+    }
+    OK(MPI_Type_free(&row));
+    OK(MPI_Comm_free(&alone));
+}
+
 int main(int argc, char **argv)
 {
     static struct thread threads[N_THREADS];
@@ -166,6 +239,9 @@ int main(int argc, char **argv)
     from = (rank + size - 1) % size;
     with_threads(threads, run);
     partitioned(threads);
+    if (size > 1) {
+        freed_meanwhile();
+    }
     OK(MPI_Buffer_detach(&addr, &len));
     OK(MPI_Finalize());
     return 0;
