@@ -14,6 +14,11 @@ import uuid
 MPIEXEC = ACTOR = FATHOM = ''
 LIMIT = 40  # seconds for anything; machines may be loaded
 
+# Who runs the tests in the background, or under nohup, ignores some, and what we start would inherit that.
+for ended_by in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
+    if signal.getsignal(ended_by) == signal.SIG_IGN:
+        signal.signal(ended_by, signal.SIG_DFL)
+
 
 def until(condition, what):
     """Wait until condition() is true."""
