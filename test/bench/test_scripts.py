@@ -46,9 +46,12 @@ class Scripts(unittest.TestCase):
             self.assertEqual((len(found[row]), percent, to), (18, "%", "to"))
             self.assertGreater(float(median), 0)
             self.assertTrue(float(low) <= float(change) <= float(high))
-            # The base against itself; the others are measured on their own.
-            changes = [float(cell) for k, cell in enumerate(found[row]) if k % 6 in (1, 3, 5)]
-            self.assertEqual(changes == [0] * 9, row == "usual build, no tool")
+
+        def changes(row):
+            return [float(cell) for k, cell in enumerate(found[row]) if k % 6 in (1, 3, 5)]
+        # The base against itself; a callback costs a large part of the rates.
+        self.assertEqual(changes("usual build, no tool"), [0] * 9)
+        self.assertNotEqual(changes("one event counted"), [0] * 9)
 
     def test_what_tools_cost_run_by_run(self):
         found = lines_of("instruments", "--alternate", "--runs", "3", "--no-build", "--build", BUILD)
@@ -80,7 +83,7 @@ class Scripts(unittest.TestCase):
     def test_libfabric_beside(self):
         found = lines_of("ofi_beside", "--build", BUILD, "--rounds", "1", "--provider", "tcp", "8")
         theirs, _, ours, _, ratio = [float(v) for v in next(iter(found.values()))[-5:]]
-        self.assertAlmostEqual(ratio, ours / theirs, delta=0.02)
+        self.assertAlmostEqual(ratio, ours / theirs, delta=0.01 + 0.002 * ratio)
 
 
 if __name__ == "__main__":

@@ -114,13 +114,13 @@ static size_t length_of(const struct iovec *v, unsigned long n)
     return len;
 }
 
-/* The sender is to help: leave it something. */
-static void wait_for_helper(void)
+/* Both ranks copy: leave something to the one that observes. Ends when that one has died. */
+static void wait_for_observer(void)
 {
     int there = 0;
-    struct iovec l = {&there, sizeof(there)}, r = {(void *)flags[0], sizeof(there)};
+    struct iovec l = {&there, sizeof(there)}, r = {(void *)flags[observer], sizeof(there)};
 
-    while (syscall(SYS_process_vm_readv, pids[0], &l, 1, &r, 1, 0) > 0 && !there) {
+    while (syscall(SYS_process_vm_readv, pids[observer], &l, 1, &r, 1, 0) > 0 && !there) {
         sched_yield();
     }
 }
@@ -152,8 +152,8 @@ static ssize_t copy(long number, pid_t pid, const struct iovec *here, unsigned l
         if (atomic_load(&is_armed) && !atomic_load(&is_struck) && n_here == 1 && n_there == 1) {
             return in_two(number, pid, here, there);
         }
-        if (observer == 0 && rank == 1) {
-            wait_for_helper();
+        if (observer != rank) {
+            wait_for_observer();
         }
     }
     return syscall(number, pid, here, n_here, there, n_there, 0);

@@ -63,7 +63,11 @@ class Outside(Test):
         for rows, columns, master, slave in terminals:
             subprocess.run([harness.FATHOM, 'top', '-n', '1', '-d', '0.01', str(job.pid)], stdout=slave,
                            check=True)
-            lines = os.read(master, 1 << 16).decode().split('\r\n')
+            os.write(slave, b'\0')  # the end: what was written comes in any number of pieces
+            text = b''
+            while not text.endswith(b'\0'):
+                text += os.read(master, 1 << 16)
+            lines = text[:-1].decode().split('\r\n')
             self.assertTrue(lines[0].startswith('\033[H\033[Jrank '), lines)
             lines[0] = lines[0][6:]
             self.assertEqual(lines.pop(), '')
@@ -157,12 +161,13 @@ class Outside(Test):
         space = ['unshare', '--map-root-user', '--pid', '--fork', '--mount-proc']
         if subprocess.run([*space, 'true'], stderr=subprocess.DEVNULL).returncode:
             self.skipTest('this user may not make one')
-        job = self.start(*space, 'sh', '-c', f"""
-            {harness.FATHOM} where 2>&1; echo "status $?"
-            {harness.MPIEXEC} -n 2 {harness.ACTOR} init barrier say:here wait >&2 & mpiexec=$!
-            until {harness.FATHOM} where $mpiexec 2>/dev/null | grep -q '1 .* computing'; do :; done
-            {harness.FATHOM} where 2>&1; echo "status $?"; kill $mpiexec; wait""")
-        self.ends(job, 0)
+        with tempfile.TemporaryDirectory() as d:
+            job = self.start(*space, 'sh', '-c', f"""
+                {harness.FATHOM} where 2>&1; echo "status $?"
+                {harness.MPIEXEC} -n 2 {harness.ACTOR} init barrier say:here wait >{d}/out & mpiexec=$!
+                until [ "$(grep -c here {d}/out 2>/dev/null)" = 2 ]; do :; done
+                {harness.FATHOM} where 2>&1; echo "status $?"; kill $mpiexec; wait""")
+            self.ends(job, 0)
         self.assertRegex(job.out, r'(?s)^fathom: no job that we may look at runs here\nstatus 1\n'
                          r'rank .*\n   0 +\d+  .*\n   1 +\d+  computing '
                          r'.*\nstatus 0\n$')
@@ -211,15 +216,17 @@ class Stat(Test):
             self.assertEqual(world['members'], 3)
             self.assertEqual(world['comm_collectives'], 2)
 
+    def name_of(self, pid):
+        with open(f'/proc/{pid}/comm') as f:
+            return f.read().strip()
+
     def test_mpiexec_is_killed_too(self):
         with tempfile.TemporaryDirectory() as d:
             job = self.start(harness.FATHOM, 'stat', '--json', '-o', d + '/out', harness.MPIEXEC,
                              '-n', 2, harness.ACTOR, 'init', 'barrier', 'say:here', 'wait')
             job.expect('here', 2)
-            for pid in job.relatives():
-                with open(f'/proc/{pid}/comm') as f:
-                    if f.read().strip() == 'mpiexec':
-                        os.kill(pid, signal.SIGKILL)
+            for pid in [p for p in job.relatives() if self.name_of(p) == 'mpiexec']:
+                os.kill(pid, signal.SIGKILL)
             self.ends(job, 137)
             with open(d + '/out') as f:
                 self.assertEqual(len(json.load(f)['ranks']), 2)

@@ -94,7 +94,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--ranks", default="1,2,3,4,8")
     parser.add_argument("--transport", default="default", choices=sorted(TRANSPORTS))
-    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--timeout", type=float, default=60, help="seconds; TEST_SLOW multiplies it")
     parser.add_argument("--noisy", action="store_true")
     parser.add_argument("--env", action="append", default=[])
     parser.add_argument("command", nargs=argparse.REMAINDER)
@@ -102,16 +102,17 @@ def main():
     mpiexec, program = args.command[0], args.command[1:]
     env = dict(os.environ, **TRANSPORTS[args.transport])
     env.update(e.split("=", 1) for e in args.env)
+    limit = args.timeout * float(os.environ.get("TEST_SLOW", "1"))
     failed = 0
     for n in chosen(args.ranks.split(",")):
         before = litter()
-        status, out, err, left = run([mpiexec, "-n", n] + program, env, args.timeout)
+        status, out, err, left = run([mpiexec, "-n", n] + program, env, limit)
         problems = []
         if status == 77 and not left:
             sys.stdout.write(out.decode(errors="replace"))
             return 77
         if status is None:
-            problems.append("still running after %g s" % args.timeout)
+            problems.append("still running after %g s" % limit)
         elif status != 0:
             problems.append("exit status %d" % status)
         if err or (out and not args.noisy):

@@ -520,6 +520,7 @@ int main(int argc, char **argv)
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     knob("progress_gone_interval", HOUR_MS);
+    knob("progress_stall_time", HOUR_MS); /* no other wait is that long */
     connect();
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     now_is("runtime_connections", 1);

@@ -512,6 +512,7 @@ START_TEST(what_was_accepted_leaves_before_the_end)
         send_surely(&side[0], k % 2 ? 12 : 1000, false);
     }
     side[0].to_other->ops->disconnect(side[0].to_other);
+    side[0].w->drain_ms = 20000; /* it takes what it takes */
     side[0].tp->ops->close(side[0].tp);
     side[0].tp = NULL;
     for (uint64_t until = fm_now_ns() + TIME_LIMIT_NS; side[1].n_got < 501;) {

@@ -179,6 +179,7 @@ int main(void)
     Suite *s = suite_create("pagepost");
     TCase *t = tcase_create("all");
 
+    tcase_set_timeout(t, 15);
     tcase_add_test(t, pages_arrive);
     tcase_add_test(t, nobody_reads);
     tcase_add_test(t, rubbish_is_passed_over);

@@ -94,6 +94,7 @@ int main(void)
     Suite *s = suite_create("pool");
     TCase *t = tcase_create("pool");
 
+    tcase_set_timeout(t, 15);
     tcase_add_test(t, counts_where_it_is_told);
     tcase_add_test(t, returns_what_was_put_back);
     tcase_add_test(t, says_when_it_is_full);

@@ -132,6 +132,7 @@ int main(void)
     Suite *suite = suite_create("segment");
     TCase *tc = tcase_create("all");
 
+    tcase_set_timeout(tc, 15);
     tcase_add_test(tc, two_processes_share_it);
     tcase_add_test(tc, others_are_not_taken_for_it);
     tcase_add_test(tc, what_is_asked_for_is_reserved);
