@@ -48,9 +48,10 @@ struct fm_fetch {
     struct fm_mem mem;     /* registration of the buffer */
     bool has_mem;
     bool is_asked;   /* the sender may push */
-    uint32_t n_idle; /* looks in which nothing had come, and `got` of the last */
-    MPI_Count seen;
-    uint64_t until; /* when patience is over; 0: the clock was not looked at */
+    uint32_t n_idle; /* looks in which the peer had pushed nothing, */
+    uint64_t seen;   /* and its n_data then */
+    uint64_t until;  /* when patience is over; 0: the clock was not looked at */
+    bool is_late;    /* at the last look at the clock it was */
     bool is_aborted;
     bool is_starting; /* inside rma(): done() must not end the fetch */
     int status;       /* first failure of a transfer */
@@ -277,12 +278,15 @@ static void lose_patience(struct fm_fetch *f)
     FM_STAT(ch->words->n_impatient++);
 }
 
+/* The peer may push others first. When time is up it gets some looks more: this process may have
+   been busy with copying of its own, and not have looked what came. */
 static bool is_patient(struct fm_fetch *f)
 {
-    uint64_t now;
+    uint64_t n_data = f->r->peer->q->n_data, now;
+    bool was_late = f->is_late;
 
-    if (f->seen != f->r->got) {
-        f->seen = f->r->got;
+    if (f->seen != n_data) {
+        f->seen = n_data;
         f->n_idle = 0;
         f->until = 0;
     }
@@ -291,7 +295,8 @@ static bool is_patient(struct fm_fetch *f)
     }
     now = fm_now_ns();
     f->until = f->until ? f->until : now + f->ch->words->push_us * 1000;
-    return now < f->until;
+    f->is_late = now >= f->until;
+    return !f->is_late || !was_late;
 }
 
 /* Who does not push this one pushes none of those that wait behind it. */

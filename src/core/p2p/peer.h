@@ -53,6 +53,7 @@ struct fm_peer_queues {
     uint32_t more;       /* ... that we allowed to it */
     char *why;           /* reason of the failure, owned */
     uint32_t n_unpushed; /* messages that could have been pushed, while that is no use */
+    uint64_t n_data;     /* fragments of long messages that came from it */
     uint64_t gone_ns;    /* when the process manager first said that it has ended; 0: it lives */
 };
 

@@ -410,6 +410,7 @@ int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_w
                        (unsigned long long)h->at, (long long)r->want);
     }
     fm_pack_in(&r->pack, data, len);
+    r->peer->q->n_data++;
     r->got += (MPI_Count)len;
     if (r->got == r->want && !fm_fetch_covered(r)) {
         if (r->is_pushed) {

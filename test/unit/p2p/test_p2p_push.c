@@ -114,6 +114,39 @@ START_TEST(who_pushes_waits_for_fin)
 }
 END_TEST
 
+/* A round of the sender for so many looks of the receiver, of which one in eight is at the clock:
+   the first sets the end of patience, and the next that is late is not the last. */
+START_TEST(who_pushes_others_first_is_waited_for)
+{
+    enum { N = 6, LOOKS = 23 };
+    static char to[N][LEN];
+    struct fm_request *s[N], *r[N];
+
+    start();
+    net.ch[0]->words->pipeline_depth = 1;
+    net.ch[1]->words->push_us = 1;
+    for (int k = 0; k < N; k++) {
+        r[k] = net_irecv(1, to[k], LEN, 0, k);
+        s[k] = net_isend(0, data, LEN, 1, k, FM_SEND_STANDARD);
+    }
+    while (!r[N - 1]->is_done) {
+        ck_assert_int_ge(fm_progress(net.ch[0]), 0);
+        for (int k = 0; k < LOOKS && !r[N - 1]->is_done; k++) {
+            ck_assert_int_ge(fm_progress(net.ch[1]), 0);
+        }
+    }
+    for (int k = 0; k < N; k++) {
+        ck_assert_int_eq(net_end(r[k], NULL), MPI_SUCCESS);
+        net_check(to[k], LEN, 5);
+        ck_assert_int_eq(net_end(s[k], NULL), MPI_SUCCESS);
+    }
+    same(1, "p2p_pushes", N);
+    same(1, "p2p_impatient", 0);
+    same(1, "p2p_fetches", 0);
+    net_stop();
+}
+END_TEST
+
 START_TEST(who_sleeps_is_not_waited_for)
 {
     struct fm_request *s, *r;
@@ -247,6 +280,7 @@ int main(void)
     tcase_add_test(tc, who_is_awake_pushes);
     tcase_add_loop_test(tc, who_had_better_not_pushes_seldom, 0, 2);
     tcase_add_test(tc, who_pushes_waits_for_fin);
+    tcase_add_test(tc, who_pushes_others_first_is_waited_for);
     tcase_add_loop_test(tc, who_sleeps_is_not_waited_for, 0, 2);
     tcase_add_test(tc, the_rest_is_fetched);
     tcase_add_test(tc, a_push_stands_in_for_a_fetch);
