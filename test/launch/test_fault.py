@@ -17,15 +17,15 @@ PUSH = {'FATHOM_P2P_PUSH_PATIENCE': str(1 << 30), 'FATHOM_P2P_PUSH_MAX': str(1 <
 # Phases of strike.c and the rank that observes them.
 ALWAYS = [('sent', 0), ('arrived', 1), ('recvd', 1), ('told', 1), ('done', 0)]
 FETCHED = ALWAYS + [('answered', 1)]
-PUSHED = ALWAYS + [('answered', 0), ('placing', 0), ('placing', 1)]
+PLACED = [('placing', 0), ('placing', 1)]
 STREAMS = [('streaming', 0), ('streaming', 1)]
 
 # What is set, the phases, and how many FINs tell the sender.
 SHM_WAYS = {
     'the receiver copies': ({**SHM, **NO_PUSH, 'FATHOM_SHM_CMA_HELP': '0'}, FETCHED + [('copying', 1)], 1),
     'each copies its half': ({**SHM, **NO_PUSH}, FETCHED + [('copying', 0), ('copying', 1)], 1),
-    'the sender pushes': ({**SHM, **PUSH}, PUSHED, 1),
-    'no single copy': ({**SHM, 'FATHOM_SHM_CMA': '0'}, PUSHED, 0),
+    'the sender pushes': ({**SHM, **PUSH}, FETCHED + PLACED, 1),
+    'no single copy': ({**SHM, **NO_PUSH, 'FATHOM_SHM_CMA': '0'}, ALWAYS + [('answered', 0)] + PLACED, 0),
 }
 OFI_WAYS = {
     'tcp, read': (OFI, FETCHED + STREAMS, 1),
@@ -121,12 +121,13 @@ class Fault(Struck):
                 return [r['pvars'] for r in json.load(f)['ranks']]
 
     def test_single_copy_is_forbidden(self):
-        for pvars in self.counts('nobody', env=SHM):
+        for pvars in self.counts('nobody', env={**SHM, **NO_PUSH}):
             self.assertGreater(pvars['shm_copies'], 0)
             self.assertEqual(pvars['shm_copies_forbidden'], 0)
-        for pvars in self.counts('forbidden', env=SHM):
-            self.assertEqual(pvars['shm_copies'], 0)
-            self.assertGreater(pvars['shm_copies_forbidden'], 0)
+        for env in SHM, {**SHM, **NO_PUSH}:
+            for pvars in self.counts('forbidden', env=env):
+                self.assertEqual(pvars['shm_copies'], 0)
+                self.assertGreater(pvars['shm_copies_forbidden'], 0)
 
 
 class Far(Struck):

@@ -329,8 +329,7 @@ bool fm_fetch_covered(struct fm_recv_req *r)
     return false;
 }
 
-/* Is it worth to ask? Not where memory is the limit, which a push passes over once more; nor when
-   the sender can only push while this process does not run. */
+/* Is it worth to ask? Not when the sender can only push while this process does not run. */
 static bool is_to_push(const struct fm_channel *ch, const struct fm_rts *rts)
 {
     return rts->can_push && rts->len <= ch->words->push_max && ch->words->push_us &&

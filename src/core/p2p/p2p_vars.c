@@ -110,10 +110,10 @@ static const struct fathom_cvar cvars[] = {
     {.name = "p2p_push_max", .unit = "bytes",
      .desc = "Bytes up to which a sender on the same host is asked to push a long message, so that "
              "one process writes while the other reads; longer ones are copied once, each process "
-             "doing half. Raise it where buffers stay in the caches.",
+             "doing half. Lower it where memory is slow and the kernel's copy is not.",
      .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
      .verbosity = FATHOM_TUNER_DETAIL,
-     .at = WORD(push_max), .def = 512 << 10, .min = 0, .max = INT64_MAX,
+     .at = WORD(push_max), .def = INT64_MAX, .min = 0, .max = INT64_MAX,
      .category = "rendezvous"},
     {.name = "p2p_piece_min", .unit = "bytes",
      .desc = "Mean length of the pieces of a message that is not one run from which on they are "

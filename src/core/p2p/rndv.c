@@ -350,7 +350,8 @@ static int rndv_on_reply(struct fm_channel *ch, struct fm_send_req *s,
     fm_pack_begin(&s->pack, s->msg.buf, s->msg.count, s->msg.dtype);
     s->out = (struct fm_out){.emit = data_emit, .abort = data_abort};
     fm_peer_wait(ch, s->peer, &s->out, FM_QUEUE_BULK);
-    if (FM_UNLIKELY(ch->words->on_data_start)) {
+    /* Of what could have been fetched the receiver has told already. */
+    if (FM_UNLIKELY(ch->words->on_data_start) && !s->is_pushing) {
         fm_p2p_emit(ch, FM_EV_DATA_START, s->peer->proc, fm_msg_context(&s->msg), s->msg.tag,
                     h->at);
     }

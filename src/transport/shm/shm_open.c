@@ -53,9 +53,9 @@ static const struct fathom_cvar cvars[] = {
          "messages find no room (shm_no_room)."),
     CVAR("shm_box_after", box_after, 8, 0, 1 << 30, "messages", FATHOM_SCOPE_LOCAL,
          "Messages to a peer after which a fast box is claimed there; 0 claims it with the first."),
-    CVAR("shm_lane_bytes", lane_bytes, 2 << 20, 0, 64 << 20, "bytes", FATHOM_SCOPE_LOCAL,
+    CVAR("shm_lane_bytes", lane_bytes, 512 << 10, 0, 64 << 20, "bytes", FATHOM_SCOPE_LOCAL,
          "Room for long messages that comes with a fast box, a power of two, cut down where very "
-         "many processes share the host; twice the cache that a processor has for itself is best, "
+         "many processes share the host; half the cache that a processor has for itself is best, "
          "and 0 sends long messages through the box."),
     CVAR("shm_lane_min", lane_min, 1024, FM_SHM_INLINE, 1 << 20, "bytes", FATHOM_SCOPE_LOCAL,
          "Length with header beyond which a message takes the lane instead of the box; raise it "
