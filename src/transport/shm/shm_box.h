@@ -59,6 +59,7 @@ struct fm_shm_end {
     uint32_t at;            /* number of the next cell */
     uint32_t done;          /* writer: as last seen; reader: as last told */
     uint32_t long_end;      /* writer: where the last payload in place of words ended */
+    uint32_t taken;         /* writer: up to this cell it has taken lines ahead */
 };
 
 /* Cells of a message. */
@@ -97,6 +98,29 @@ FM_INLINE struct fm_shm_cell *fm_shm_box_room(struct fm_shm_end *e, size_t len)
     return &e->box->cells[e->at & e->mask];
 }
 
+/* Writer: lines that it takes ahead, at least. */
+#define FM_SHM_TAKEN 8
+
+/*
+ * Writer: write into the lines of the next cells, but for the one that the reader waits on, so that
+ * the next messages find them in this processor's own cache. A processor asks for a line that both
+ * have read only when the store to it is the oldest in its store buffer, which has room for the
+ * stores of a message or two: line after line, each the whole way. Stores to many lines in a row
+ * are on their way at once. As many lines as this message took, as the next one may be as long.
+ */
+static __attribute__((noinline, unused)) void fm_shm_box_take_lines(struct fm_shm_end *e,
+                                                                    uint32_t span)
+{
+    uint32_t n = span < FM_SHM_TAKEN ? FM_SHM_TAKEN : span;
+
+    if (e->at + n - e->done <= e->mask) { /* free, as far as is known */
+        for (uint32_t k = 1; k <= n; k++) {
+            e->box->cells[(e->at + k) & e->mask].data[FM_SHM_INLINE - 1] = 0;
+        }
+    }
+    e->taken = e->at + n;
+}
+
 /* The message in the cell that box_room() gave is complete; it takes so many. len may carry
    FM_SHM_INTERNAL. */
 FM_INLINE void fm_shm_box_publish_span(struct fm_shm_end *e, struct fm_shm_cell *cell, uint32_t len,
@@ -110,6 +134,9 @@ FM_INLINE void fm_shm_box_publish_span(struct fm_shm_end *e, struct fm_shm_cell 
     }
     e->at = end;
     atomic_store_explicit(&cell->word, (uint64_t)len << 32 | number, memory_order_release); /* W */
+    if (FM_UNLIKELY((int32_t)(e->taken - end) < (int32_t)span)) {
+        fm_shm_box_take_lines(e, span);
+    }
 }
 
 FM_INLINE void fm_shm_box_publish(struct fm_shm_end *e, struct fm_shm_cell *cell, uint32_t len)

@@ -132,6 +132,70 @@ START_TEST(boxes_run_out)
 }
 END_TEST
 
+/* A box whose lines all end in a mark. */
+enum { BOX_CELLS = 64, BOX_LONGEST = 700, MARK = 0xa7 };
+
+static struct fm_shm_box *marked_box(struct fm_shm_end *out_end)
+{
+    size_t len = fm_shm_box_size(BOX_CELLS, BOX_LONGEST);
+    struct fm_shm_box *box = aligned_alloc(FM_CACHE_LINE, len);
+
+    memset(box, 0, len);
+    for (uint32_t k = 0; k < BOX_CELLS; k++) {
+        box->cells[k].data[FM_SHM_INLINE - 1] = MARK;
+    }
+    fm_shm_box_attach(out_end, box, BOX_CELLS);
+    return box;
+}
+
+static void publish_marked(struct fm_shm_end *e, struct fm_shm_cell *cell, size_t len)
+{
+    memset(cell->data, MARK, len);
+    fm_shm_box_publish(e, cell, (uint32_t)len);
+}
+
+/* Not the line that the reader waits on; as many as a long message took. */
+START_TEST(lines_are_taken_ahead)
+{
+    static const size_t lens[] = {FM_SHM_INLINE, BOX_LONGEST};
+    struct fm_shm_end e;
+    struct fm_shm_box *box = marked_box(&e);
+
+    for (int i = 0; i < 2; i++) {
+        uint32_t n = i == 0 ? FM_SHM_TAKEN : fm_shm_box_span(BOX_LONGEST);
+
+        publish_marked(&e, fm_shm_box_room(&e, lens[i]), lens[i]);
+        for (uint32_t k = e.at; k < BOX_CELLS; k++) {
+            bool is_taken = k > e.at && k <= e.at + n;
+
+            ck_assert_uint_eq(box->cells[k].data[FM_SHM_INLINE - 1], is_taken ? 0 : MARK);
+        }
+    }
+    free(box);
+}
+END_TEST
+
+START_TEST(no_line_is_taken_with_a_message_in_it)
+{
+    for (uint32_t span = 1; span <= FM_SHM_TAKEN; span++) { /* of the first one */
+        struct fm_shm_end e;
+        struct fm_shm_box *box = marked_box(&e);
+        size_t len = FM_SHM_INLINE + (span - 1) * FM_CACHE_LINE;
+        struct fm_shm_cell *cell;
+
+        while ((cell = fm_shm_box_room(&e, len))) { /* the reader leaves nothing */
+            publish_marked(&e, cell, len);
+            len = FM_SHM_INLINE;
+        }
+        ck_assert_uint_eq(e.at, BOX_CELLS - 1);
+        for (uint32_t k = 0; k < e.at; k++) {
+            ck_assert_uint_eq(box->cells[k].data[FM_SHM_INLINE - 1], MARK);
+        }
+        free(box);
+    }
+}
+END_TEST
+
 START_TEST(what_is_reserved_can_be_given_back)
 {
     void *room;
@@ -508,6 +572,8 @@ int main(void)
     tcase_add_loop_test(tc, every_size_arrives, 0, 2);
     tcase_add_loop_test(tc, a_full_receiver_refuses_and_recovers, 0, 2);
     tcase_add_test(tc, boxes_run_out);
+    tcase_add_test(tc, lines_are_taken_ahead);
+    tcase_add_test(tc, no_line_is_taken_with_a_message_in_it);
     tcase_add_test(tc, what_is_reserved_can_be_given_back);
     tcase_add_test(tc, memory_comes_with_use);
     tcase_add_test(tc, wrong_addresses_are_refused);
