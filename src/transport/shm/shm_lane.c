@@ -81,15 +81,20 @@ static void look(struct fm_shm_ep *ep)
     FM_STAT(w->line_ns = ns);
 }
 
+/* The number of the next of `span` lines in a row. */
+static uint32_t place_for(const struct fm_shm_lane *lane, uint32_t span)
+{
+    uint32_t n = lane->n_lines, at = lane->at;
+
+    return (at & (n - 1)) + span > n ? (at | (n - 1)) + 1 /* the next lap */ : at;
+}
+
 /* The number of the first of `span` free lines in a row. */
 static bool find_room(struct fm_shm_ep *ep, uint32_t span, uint32_t *out_at)
 {
     struct fm_shm_lane *lane = &ep->lane;
-    uint32_t n = lane->n_lines, at = lane->at;
+    uint32_t n = lane->n_lines, at = place_for(lane, span);
 
-    if ((at & (n - 1)) + span > n) {
-        at = (at | (n - 1)) + 1; /* the next lap */
-    }
     if (at + span - lane->done > n || at - lane->looked_at > n >> TELL_SHIFT) {
         look(ep);
     }
@@ -175,6 +180,19 @@ void fm_shm_lane_commit(struct fm_shm_ep *ep, struct fm_shm_note *note, size_t l
     }
     *note = (struct fm_shm_note){.at = lane->at, .len = (uint32_t)len, .from = FROM_PLACE};
     lane->at += n_lines_of(FROM_PLACE + len);
+}
+
+void fm_shm_lane_take_lines(struct fm_shm_lane *lane, size_t len)
+{
+    uint32_t n = n_lines_of(FROM_LINE + len);
+    uint32_t at = place_for(lane, n);
+
+    if (lane->is_far || at + n - lane->done > lane->n_lines) {
+        return;
+    }
+    for (uint32_t k = 1; k < n; k++) {
+        line(lane, at + k)[FM_CACHE_LINE - 1] = 0;
+    }
 }
 
 /* ---- The reader ----------------------------------------------------------------------------- */

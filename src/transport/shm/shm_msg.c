@@ -275,7 +275,9 @@ static int send_long(struct fm_shm_ep *ep, const void *head, size_t head_len, co
     fm_shm_box_publish(&ep->tx, cell, sizeof(struct fm_shm_note) | FM_SHM_INTERNAL);
     FM_STAT(transport_of(ep)->words->n_lane_sent++);
     count_boxed(ep, head_len + body_len);
-    return ring_bell(ep);
+    ring_bell(ep);
+    fm_shm_lane_take_lines(&ep->lane, body_len);
+    return 0;
 }
 
 /* Not the straight line: too long, or no box (yet). */
@@ -450,13 +452,14 @@ static void commit_long(struct fm_shm_ep *ep, size_t len)
 int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
 {
     struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
+    bool is_long = ep->tx.box && ep->lane.has_room;
 
     if (!ep->tx.box) {
         struct fm_shm_unit *u = fm_container_of(room, struct fm_shm_unit, data);
 
         u->len = len;
         fm_shm_ring_publish(u, ep->room_span, len ? FM_SHM_MESSAGE : FM_SHM_SKIP);
-    } else if (ep->lane.has_room) {
+    } else if (is_long) {
         commit_long(ep, len);
     } else if (len) {
         fm_shm_box_publish(&ep->tx, fm_container_of(room, struct fm_shm_cell, data), (uint32_t)len);
@@ -466,7 +469,11 @@ int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
     } else if (len) {
         FM_STAT(fm_tally_add(&transport_of(ep)->words->ring_sent, len));
     }
-    return ring_bell(ep);
+    ring_bell(ep);
+    if (is_long && len) {
+        fm_shm_lane_take_lines(&ep->lane, len);
+    }
+    return 0;
 }
 
 /* ---- Polling -------------------------------------------------------------------------------- */

@@ -57,7 +57,8 @@ static const struct fathom_cvar cvars[] = {
          "Room for long messages that comes with a fast box, a power of two, cut down where very "
          "many processes share the host; half the cache that a processor has for itself is best, "
          "and 0 sends long messages through the box."),
-    CVAR("shm_lane_min", lane_min, 1024, FM_SHM_INLINE, 1 << 20, "bytes", FATHOM_SCOPE_LOCAL,
+    CVAR("shm_lane_min", lane_min, (2 << 10) + FM_CACHE_LINE, FM_SHM_INLINE, 1 << 20, "bytes",
+         FATHOM_SCOPE_LOCAL,
          "Length with header beyond which a message takes the lane instead of the box; raise it "
          "to compare."),
     CVAR("shm_apart_ns", apart_ns, 95, 0, 1000000, "ns", FATHOM_SCOPE_LOCAL,

@@ -196,6 +196,40 @@ START_TEST(no_line_is_taken_with_a_message_in_it)
 }
 END_TEST
 
+/* In a lane, wherever the reader and the writer are: the lines behind the first of the next slot,
+   which does not wrap, or none. */
+START_TEST(lines_of_a_lane_are_taken_ahead)
+{
+    enum { LINES = 32, SPAN = 6, LEN = (SPAN - 1) * FM_CACHE_LINE };
+    char *lines = aligned_alloc(FM_CACHE_LINE, LINES * FM_CACHE_LINE);
+
+    for (uint32_t at = 0; at < LINES; at++) {
+        uint32_t slot = at + SPAN <= LINES ? at : LINES;
+
+        for (uint32_t n_full = 0; n_full <= LINES; n_full++) {
+            struct fm_shm_lane lane = {
+                .lines = lines, .n_lines = LINES, .at = at, .done = at - n_full};
+            bool has_room = slot + SPAN - lane.done <= LINES;
+
+            memset(lines, MARK, LINES * FM_CACHE_LINE);
+            lane.is_far = true; /* its lines are not written through the cache */
+            fm_shm_lane_take_lines(&lane, LEN);
+            ck_assert_int_eq((unsigned char)lines[LINES * FM_CACHE_LINE - 1], MARK);
+            lane.is_far = false;
+            fm_shm_lane_take_lines(&lane, LEN);
+            for (uint32_t k = 0; k < LINES; k++) {
+                uint32_t behind = (k - slot) % LINES;
+                bool is_taken = has_room && behind >= 1 && behind < SPAN;
+
+                ck_assert_int_eq((unsigned char)lines[k * FM_CACHE_LINE + FM_CACHE_LINE - 1],
+                                 is_taken ? 0 : MARK);
+            }
+        }
+    }
+    free(lines);
+}
+END_TEST
+
 START_TEST(what_is_reserved_can_be_given_back)
 {
     void *room;
@@ -574,6 +608,7 @@ int main(void)
     tcase_add_test(tc, boxes_run_out);
     tcase_add_test(tc, lines_are_taken_ahead);
     tcase_add_test(tc, no_line_is_taken_with_a_message_in_it);
+    tcase_add_test(tc, lines_of_a_lane_are_taken_ahead);
     tcase_add_test(tc, what_is_reserved_can_be_given_back);
     tcase_add_test(tc, memory_comes_with_use);
     tcase_add_test(tc, wrong_addresses_are_refused);
