@@ -170,9 +170,9 @@ int main(int argc, char **argv)
          "there is no event of messages");
     for (int t = 0; t < N_TURNS; t++) {
         take_turn();
-        windows(rank); /* what the others have left in the caches is no longer ours */
         for (int tool = 0; tool < n_tools; tool++) {
             begin(tool);
+            windows(rank); /* what others, or begin(), have left in the caches is not ours */
             for (int f = 0; f < N_FIGURES; f++) {
                 ns[f][tool][t] = figures[f].measure(rank);
             }
