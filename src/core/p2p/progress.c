@@ -32,7 +32,7 @@ struct fm_progress {
     int n_hooks;
     int n_processors;
     uint32_t n_vain_tests; /* in a row */
-    uint32_t n_untimed;    /* rounds since one was timed, while somebody wants that */
+    uint32_t n_untimed;    /* rounds until one is timed, if somebody wants that then */
     uint64_t gone_at;      /* when to ask again who has died */
     const void *poller;    /* the thread that polls for all that wait; NULL: none. Needs the lock */
 };
@@ -46,6 +46,7 @@ int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out
         return fm_fail(-FM_E_NOMEM, "no memory for the progress engine");
     }
     p->words = words;
+    p->n_untimed = FM_TIMED_ROUNDS;
     p->n_processors = 1;
     if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0) {
         p->n_processors = CPU_COUNT(&cpus);
@@ -159,26 +160,28 @@ FM_INLINE int bare_round(struct fm_channel *ch)
     return n;
 }
 
-/* One of many, while somebody wants to know how long they take. */
+/* One of many. */
 static __attribute__((noinline)) int timed_round(struct fm_channel *ch)
 {
-    uint64_t began = fm_now_ns();
-    int n = bare_round(ch);
+    struct fm_progress *p = ch->progress;
+    uint64_t began;
+    int n;
 
-    FM_STAT(ch->progress->words->round_ns += (fm_now_ns() - began) * FM_TIMED_ROUNDS);
-    ch->progress->n_untimed = 0;
+    p->n_untimed = FM_TIMED_ROUNDS;
+    if (!__atomic_load_n(&p->words->n_timers, __ATOMIC_RELAXED)) { /* tools start on any thread */
+        return bare_round(ch);
+    }
+    began = fm_now_ns();
+    n = bare_round(ch);
+    FM_STAT(p->words->round_ns += (fm_now_ns() - began) * FM_TIMED_ROUNDS);
     return n;
 }
 
+/* Counting down costs the same whether somebody wants the times or not. */
 FM_INLINE int round_over(struct fm_channel *ch)
 {
-    /* Tools start and stop on any thread. */
-    if (FM_STATS &&
-        FM_UNLIKELY(__atomic_load_n(&ch->progress->words->n_timers, __ATOMIC_RELAXED)) &&
-        FM_UNLIKELY(++ch->progress->n_untimed == FM_TIMED_ROUNDS)) {
-        return timed_round(ch);
-    }
-    return bare_round(ch);
+    return FM_STATS && FM_UNLIKELY(--ch->progress->n_untimed == 0) ? timed_round(ch)
+                                                                   : bare_round(ch);
 }
 
 int fm_progress(struct fm_channel *ch)
