@@ -34,6 +34,8 @@
 #define FM_SHM_COPIES  8   /* transfers that a process may have in progress at one time */
 #define FM_SHM_PIECES  128 /* of one transfer, at most */
 #define FM_SHM_BOXES   256 /* most fast boxes of a process */
+#define FM_SHM_MISSES  3   /* transfers in a row with which a peer did not help, */
+#define FM_SHM_ALONE   16  /* ... after which it is not asked for so many */
 
 /* See shm_msg.c. */
 #define FM_SHM_SETTLE_NS 1000
@@ -138,6 +140,8 @@ struct fm_shm_ep {
     bool is_box_tried;
     bool owns_map;      /* false: the peer is this very process */
     bool can_help;      /* it may be asked to copy chunks */
+    uint32_t n_misses;  /* shared transfers in a row with which it did not help */
+    uint32_t n_alone;   /* transfers before it is asked again */
     uint32_t box_after; /* messages that go through the ring before a box is claimed */
     int32_t claimed;    /* box that is ours but not yet in use, or -1 */
     uint32_t n_refused;
@@ -158,6 +162,7 @@ struct fm_shm_job {
     uint32_t generation;
     uint32_t n_idle; /* polls in which only the helper was waited for */
     int status;
+    bool is_asked; /* the peer was */
 };
 
 /* A transfer of a peer that this process helps with. */

@@ -214,6 +214,19 @@ static void end(struct fm_shm_transport *t, struct fm_shm_job *job)
     rma->done(rma, job->status);
 }
 
+/* Two that copy for each other at the same time are slower than two that copy for themselves: who
+   does not help has transfers of its own. */
+static void note_help(const struct fm_shm_job *job, uint32_t n_helped)
+{
+    struct fm_shm_ep *ep = job->ep;
+
+    if (n_helped) {
+        ep->n_misses = 0;
+    } else if (job->is_asked && ++ep->n_misses >= FM_SHM_MISSES) {
+        ep->n_alone = FM_SHM_ALONE;
+    }
+}
+
 /* All chunks are claimed: have they come, too? How many things happened. */
 static int settle(struct fm_shm_transport *t, struct fm_shm_job *job, struct fm_shm_copy *c)
 {
@@ -231,6 +244,7 @@ static int settle(struct fm_shm_transport *t, struct fm_shm_job *job, struct fm_
     }
     if (job->n_own + n_helped == n_chunks) {
         FM_STAT(t->words->n_chunks_helped += n_helped);
+        note_help(job, n_helped);
         end(t, job);
         return 1;
     }
@@ -269,9 +283,16 @@ static void ask(struct fm_shm_transport *t, struct fm_shm_ep *ep, unsigned slot)
     }
 }
 
-static bool is_shared(const struct fm_shm_transport *t, const struct fm_shm_ep *ep, size_t len)
+static bool is_shared(const struct fm_shm_transport *t, struct fm_shm_ep *ep, size_t len)
 {
-    return ep->can_help && !t->is_crowded && len >= t->help_len;
+    if (!ep->can_help || t->is_crowded || len < t->help_len) {
+        return false;
+    }
+    if (ep->n_alone) {
+        ep->n_alone--;
+        return false;
+    }
+    return true;
 }
 
 /* The pieces of a shared transfer: a half for each while that is short. */
@@ -283,7 +304,8 @@ static size_t shared_chunk(const struct fm_shm_transport *t, size_t len)
 }
 
 /* The start of a transfer that goes on in poll(). */
-static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma *rma, size_t chunk)
+static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma *rma, size_t chunk,
+                 bool is_asked)
 {
     struct sides s = sides_of(rma);
     struct fm_shm_job *job = NULL;
@@ -302,7 +324,8 @@ static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma
         chunk *= 2;
     }
     t->generation = (t->generation + 1) & GEN_MASK;
-    *job = (struct fm_shm_job){.rma = rma, .ep = ep, .generation = t->generation};
+    *job = (struct fm_shm_job){
+        .rma = rma, .ep = ep, .generation = t->generation, .is_asked = is_asked};
     c->op = rma->op;
     c->target = ep->ep.peer;
     c->initiator_addr = s.initiator;
@@ -316,7 +339,7 @@ static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma
     atomic_store_explicit(&c->ticket, ticket_of(job->generation, (rma->len + chunk - 1) / chunk),
                           memory_order_release); /* with the claim of a helper */
     t->n_jobs++;
-    if (is_shared(t, ep, rma->len)) {
+    if (is_asked) {
         ask(t, ep, slot);
     }
     return 0;
@@ -337,10 +360,10 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
         return fm_fail(-FM_E_PEER, "process %d has ended", fep->peer);
     }
     if (is_shared(t, ep, rma->len)) {
-        return start(t, ep, rma, shared_chunk(t, rma->len));
+        return start(t, ep, rma, shared_chunk(t, rma->len), true);
     }
     if (rma->len > 8 * t->chunk) { /* let messages flow from time to time */
-        return start(t, ep, rma, 8 * t->chunk);
+        return start(t, ep, rma, 8 * t->chunk, false);
     }
     rc = copy(ep, rma->op == FM_RMA_GET, &s, 0, rma->len);
     FM_STAT(t->words->n_cma_transfers++);
@@ -442,12 +465,15 @@ static int help(struct fm_shm_transport *t, struct fm_shm_help *h)
 
 /* ---- Progress ------------------------------------------------------------------------------- */
 
+/* Own transfers first; in the meantime those who asked go on alone. */
 int fm_shm_copy_poll(struct fm_shm_transport *t)
 {
     int n = 0;
 
     for (unsigned k = 0; k < FM_SHM_COPIES; k++) {
         n += t->jobs[k].rma ? advance(t, k) : 0;
+    }
+    for (unsigned k = 0; k < FM_SHM_COPIES && t->n_helps && !t->n_jobs; k++) {
         n += t->helps[k].ep ? help(t, &t->helps[k]) : 0;
     }
     return n;

@@ -453,6 +453,74 @@ START_TEST(the_peer_helps)
 }
 END_TEST
 
+/* ... and is not asked when it has not for some time. */
+START_TEST(who_does_not_help_is_left_alone)
+{
+    enum { LEN = 300000 };
+    char *a = calloc(1, LEN), *b = calloc(1, LEN);
+    struct fm_rma rma = {.op = FM_RMA_GET, .local = a, .len = LEN};
+
+    rma.remote.addr = (uintptr_t)b;
+    connect_all();
+    if (can_copy()) {
+        ((struct fm_shm_transport *)side[0].tp)->is_crowded = false;
+        for (int k = 0; k < 2 * FM_SHM_MISSES + FM_SHM_ALONE + 1; k++) {
+            bool is_alone = k >= FM_SHM_MISSES && k < FM_SHM_MISSES + FM_SHM_ALONE;
+            bool is_helped = k == FM_SHM_MISSES + FM_SHM_ALONE; /* which begins it anew */
+
+            b[k] = (char)(k + 1);
+            ck_assert_int_eq(side_rma_start(&side[0], 1, &rma), 0);
+            ck_assert_int_eq(side[0].is_done, is_alone); /* at once: no job */
+            while (!side[0].is_done) {
+                if (is_helped) {
+                    fm_transport_poll(side[1].tp);
+                }
+                fm_transport_poll(side[0].tp);
+            }
+            ck_assert_int_eq(a[k], k + 1);
+        }
+    }
+    free(a);
+    free(b);
+}
+END_TEST
+
+START_TEST(own_transfers_come_first)
+{
+    const size_t len = 4000001;
+    char *a = calloc(2, len), *b = calloc(2, len);
+    struct fm_rma rma[2];
+
+    ck_assert(a && b);
+    connect_all();
+    if (can_copy()) {
+        for (int k = 0; k < 2; k++) {
+            ((struct fm_shm_transport *)side[k].tp)->is_crowded = false;
+            b[k * len] = (char)(k + 1);
+            rma[k] = (struct fm_rma){.op = FM_RMA_GET, .local = a + k * len, .len = len};
+            rma[k].remote.addr = (uintptr_t)(b + k * len);
+            ck_assert_int_eq(side_rma_start(&side[k], 1 - k, &rma[k]), 0);
+        }
+        while (!side[1].is_done) {
+            ck_assert_uint_eq(side[1].words.n_chunks_given, 0);
+            fm_transport_poll(side[1].tp);
+        }
+        while (!side[0].is_done) {
+            fm_transport_poll(side[1].tp);
+            fm_transport_poll(side[0].tp);
+        }
+        ck_assert_int_eq(a[0], 1);
+        ck_assert_int_eq(a[len], 2);
+#if FM_STATS
+        ck_assert_uint_gt(side[1].words.n_chunks_given, 0);
+        ck_assert_uint_eq(side[0].words.n_chunks_given, 0);
+#endif
+    }
+    free(a);
+    free(b);
+}
+END_TEST
+
 START_TEST(a_hundred_transfers_at_once)
 {
     enum { N_RMA = 100, LEN = 200000 };
@@ -617,6 +685,8 @@ int main(void)
     tcase_add_loop_test(tc, rubbish_is_refused, 0, 5);
     tcase_add_loop_test(tc, memory_is_read_and_written, 0, 6);
     tcase_add_loop_test(tc, the_peer_helps, 0, 2);
+    tcase_add_test(tc, who_does_not_help_is_left_alone);
+    tcase_add_test(tc, own_transfers_come_first);
     tcase_add_test(tc, a_hundred_transfers_at_once);
     tcase_add_loop_test(tc, memory_that_is_not_there_is_an_error, 0, 2);
     tcase_add_test(tc, copying_can_be_switched_off);
