@@ -20,6 +20,12 @@
 /* Part of the lane after which the reader tells what it has left, and the writer looks: 1/16. */
 #define TELL_SHIFT 4
 
+/* Near processors stream the pieces of long messages, of more than 1/32 of the lane. These are
+   copied in whole lines, many of them on their way at once: to take them ahead is only to write
+   them twice while the reader is further behind than 1/8 of the lane. */
+#define LONG_SHIFT  5
+#define CLOSE_SHIFT 3
+
 static inline struct fm_shm_transport *transport_of(const struct fm_shm_ep *ep)
 {
     return (struct fm_shm_transport *)ep->ep.tp;
@@ -186,8 +192,9 @@ void fm_shm_lane_take_lines(struct fm_shm_lane *lane, size_t len)
 {
     uint32_t n = n_lines_of(FROM_LINE + len);
     uint32_t at = place_for(lane, n);
+    bool may_stream = n > lane->n_lines >> LONG_SHIFT && lane->n_apart < APART_LOOKS;
 
-    if (lane->is_far || at + n - lane->done > lane->n_lines) {
+    if (lane->is_far || at + n - lane->done > lane->n_lines >> (may_stream ? CLOSE_SHIFT : 0)) {
         return;
     }
     for (uint32_t k = 1; k < n; k++) {

@@ -197,29 +197,33 @@ START_TEST(no_line_is_taken_with_a_message_in_it)
 END_TEST
 
 /* In a lane, wherever the reader and the writer are: the lines behind the first of the next slot,
-   which does not wrap, or none. */
+   which does not wrap, or none; those of a long message only while a near reader is close behind,
+   or for one that is apart. */
 START_TEST(lines_of_a_lane_are_taken_ahead)
 {
-    enum { LINES = 32, SPAN = 6, LEN = (SPAN - 1) * FM_CACHE_LINE };
+    enum { LINES = 64 };
+    const uint32_t span = _i ? 3 : 2; /* the longest that is not long has two lines */
+    const uint32_t most = _i == 1 ? LINES / 8 : LINES;
     char *lines = aligned_alloc(FM_CACHE_LINE, LINES * FM_CACHE_LINE);
 
     for (uint32_t at = 0; at < LINES; at++) {
-        uint32_t slot = at + SPAN <= LINES ? at : LINES;
+        uint32_t slot = at + span <= LINES ? at : LINES;
 
         for (uint32_t n_full = 0; n_full <= LINES; n_full++) {
             struct fm_shm_lane lane = {
                 .lines = lines, .n_lines = LINES, .at = at, .done = at - n_full};
-            bool has_room = slot + SPAN - lane.done <= LINES;
+            bool has_room = slot + span - lane.done <= most;
 
+            lane.n_apart = _i == 2 ? 1000 : 0;
             memset(lines, MARK, LINES * FM_CACHE_LINE);
             lane.is_far = true; /* its lines are not written through the cache */
-            fm_shm_lane_take_lines(&lane, LEN);
+            fm_shm_lane_take_lines(&lane, (span - 1) * FM_CACHE_LINE);
             ck_assert_int_eq((unsigned char)lines[LINES * FM_CACHE_LINE - 1], MARK);
             lane.is_far = false;
-            fm_shm_lane_take_lines(&lane, LEN);
+            fm_shm_lane_take_lines(&lane, (span - 1) * FM_CACHE_LINE);
             for (uint32_t k = 0; k < LINES; k++) {
                 uint32_t behind = (k - slot) % LINES;
-                bool is_taken = has_room && behind >= 1 && behind < SPAN;
+                bool is_taken = has_room && behind >= 1 && behind < span;
 
                 ck_assert_int_eq((unsigned char)lines[k * FM_CACHE_LINE + FM_CACHE_LINE - 1],
                                  is_taken ? 0 : MARK);
@@ -676,7 +680,7 @@ int main(void)
     tcase_add_test(tc, boxes_run_out);
     tcase_add_test(tc, lines_are_taken_ahead);
     tcase_add_test(tc, no_line_is_taken_with_a_message_in_it);
-    tcase_add_test(tc, lines_of_a_lane_are_taken_ahead);
+    tcase_add_loop_test(tc, lines_of_a_lane_are_taken_ahead, 0, 3);
     tcase_add_test(tc, what_is_reserved_can_be_given_back);
     tcase_add_test(tc, memory_comes_with_use);
     tcase_add_test(tc, wrong_addresses_are_refused);
