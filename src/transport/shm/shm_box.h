@@ -59,7 +59,8 @@ struct fm_shm_end {
     uint32_t at;            /* number of the next cell */
     uint32_t done;          /* writer: as last seen; reader: as last told */
     uint32_t long_end;      /* writer: where the last payload in place of words ended */
-    uint32_t taken;         /* writer: up to this cell it has taken lines ahead */
+    uint32_t taken;         /* writer: up to this cell it has taken lines ahead, or did without */
+    bool takes;             /* writer: it does */
 };
 
 /* Cells of a message. */
@@ -98,8 +99,10 @@ FM_INLINE struct fm_shm_cell *fm_shm_box_room(struct fm_shm_end *e, size_t len)
     return &e->box->cells[e->at & e->mask];
 }
 
-/* Writer: lines that it takes ahead, at least. */
+/* Writer: lines that it takes ahead, at least. A test with a small box takes fewer. */
+#ifndef FM_SHM_TAKEN
 #define FM_SHM_TAKEN 8
+#endif
 
 /*
  * Writer: write into the lines of the next cells, but for the one that the reader waits on, so that
@@ -113,7 +116,7 @@ static __attribute__((noinline, unused)) void fm_shm_box_take_lines(struct fm_sh
 {
     uint32_t n = span < FM_SHM_TAKEN ? FM_SHM_TAKEN : span;
 
-    if (e->at + n - e->done <= e->mask) { /* free, as far as is known */
+    if (e->takes && e->at + n - e->done <= e->mask) { /* free, as far as is known */
         for (uint32_t k = 1; k <= n; k++) {
             e->box->cells[(e->at + k) & e->mask].data[FM_SHM_INLINE - 1] = 0;
         }

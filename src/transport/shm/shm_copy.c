@@ -6,7 +6,9 @@
  * A short transfer is one system call inside rma(). A long one goes chunk by chunk from poll(), so
  * that messages flow meanwhile; and the peer, who is most often waiting in a call of its own, is
  * asked to help. Who helps is left to the moment: both sides claim the next chunk from a ticket in
- * the initiator's segment, so a peer that comes late or never costs nothing.
+ * the initiator's segment, so nobody waits for a peer that comes late or never. It does cost
+ * smaller chunks, and the ticket's way: a process helps while it has no transfer of its own, and
+ * one that was asked in vain several times is left alone for a while.
  *
  * A transfer may consist of pieces at many places on both sides; chunks are cut by bytes all the
  * same. The helper reads the initiator's list of pieces the way it reads anything there.
@@ -214,14 +216,13 @@ static void end(struct fm_shm_transport *t, struct fm_shm_job *job)
     rma->done(rma, job->status);
 }
 
-/* Two that copy for each other at the same time are slower than two that copy for themselves: who
-   does not help has transfers of its own. */
+/* Two that copy for each other at the same time are slower than two that copy for themselves. */
 static void note_help(const struct fm_shm_job *job, uint32_t n_helped)
 {
     struct fm_shm_ep *ep = job->ep;
 
     if (n_helped) {
-        ep->n_misses = 0;
+        ep->n_misses = ep->n_alone = 0;
     } else if (job->is_asked && ++ep->n_misses >= FM_SHM_MISSES) {
         ep->n_alone = FM_SHM_ALONE;
     }
@@ -273,26 +274,18 @@ static int advance(struct fm_shm_transport *t, unsigned slot)
     return 1;
 }
 
-/* Ask the peer, if it is awake; when there is no room for the question, do without. */
-static void ask(struct fm_shm_transport *t, struct fm_shm_ep *ep, unsigned slot)
+/* Ask the peer, if it is awake; when there is no room for the question, do without. Asked? */
+static bool ask(struct fm_shm_transport *t, struct fm_shm_ep *ep, unsigned slot)
 {
     struct plea p = {.from = t->self, .slot = slot, .generation = t->jobs[slot].generation};
 
-    if (atomic_load_explicit(&ep->header->bell, memory_order_relaxed) == 0) {
-        (void)fm_shm_msg_send_private(ep, &p, sizeof(p));
-    }
+    return atomic_load_explicit(&ep->header->bell, memory_order_relaxed) == 0 &&
+           fm_shm_msg_send_private(ep, &p, sizeof(p)) == 0;
 }
 
-static bool is_shared(const struct fm_shm_transport *t, struct fm_shm_ep *ep, size_t len)
+static bool is_shared(const struct fm_shm_transport *t, const struct fm_shm_ep *ep, size_t len)
 {
-    if (!ep->can_help || t->is_crowded || len < t->help_len) {
-        return false;
-    }
-    if (ep->n_alone) {
-        ep->n_alone--;
-        return false;
-    }
-    return true;
+    return ep->can_help && !t->is_crowded && len >= t->help_len;
 }
 
 /* The pieces of a shared transfer: a half for each while that is short. */
@@ -305,7 +298,7 @@ static size_t shared_chunk(const struct fm_shm_transport *t, size_t len)
 
 /* The start of a transfer that goes on in poll(). */
 static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma *rma, size_t chunk,
-                 bool is_asked)
+                 bool may_ask)
 {
     struct sides s = sides_of(rma);
     struct fm_shm_job *job = NULL;
@@ -324,8 +317,7 @@ static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma
         chunk *= 2;
     }
     t->generation = (t->generation + 1) & GEN_MASK;
-    *job = (struct fm_shm_job){
-        .rma = rma, .ep = ep, .generation = t->generation, .is_asked = is_asked};
+    *job = (struct fm_shm_job){.rma = rma, .ep = ep, .generation = t->generation};
     c->op = rma->op;
     c->target = ep->ep.peer;
     c->initiator_addr = s.initiator;
@@ -339,9 +331,7 @@ static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma
     atomic_store_explicit(&c->ticket, ticket_of(job->generation, (rma->len + chunk - 1) / chunk),
                           memory_order_release); /* with the claim of a helper */
     t->n_jobs++;
-    if (is_asked) {
-        ask(t, ep, slot);
-    }
+    job->is_asked = may_ask && ask(t, ep, slot);
     return 0;
 }
 
@@ -350,6 +340,7 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
     struct fm_shm_ep *ep = (struct fm_shm_ep *)fep;
     struct fm_shm_transport *t = (struct fm_shm_transport *)fep->tp;
     struct sides s = sides_of(rma);
+    bool can_share;
     int rc;
 
     if (fep->no_rma) {
@@ -359,12 +350,16 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
     if (ep->is_dead) {
         return fm_fail(-FM_E_PEER, "process %d has ended", fep->peer);
     }
-    if (is_shared(t, ep, rma->len)) {
+    can_share = is_shared(t, ep, rma->len);
+    if (can_share && ep->n_alone == 0) {
         return start(t, ep, rma, shared_chunk(t, rma->len), true);
     }
     if (rma->len > 8 * t->chunk) { /* let messages flow from time to time */
-        return start(t, ep, rma, 8 * t->chunk, false);
+        rc = start(t, ep, rma, 8 * t->chunk, false);
+        ep->n_alone -= can_share && rc == 0;
+        return rc;
     }
+    ep->n_alone -= can_share;
     rc = copy(ep, rma->op == FM_RMA_GET, &s, 0, rma->len);
     FM_STAT(t->words->n_cma_transfers++);
     rma->done(rma, rc);
@@ -380,6 +375,7 @@ void fm_shm_copy_asked(struct fm_shm_transport *t, const void *data, size_t len)
 {
     struct plea p;
     struct fm_shm_ep *ep = t->eps;
+    struct fm_shm_help *place = NULL;
 
     if (len != sizeof(p)) {
         return;
@@ -392,14 +388,20 @@ void fm_shm_copy_asked(struct fm_shm_transport *t, const void *data, size_t len)
         return;
     }
     for (unsigned k = 0; k < FM_SHM_COPIES; k++) {
-        if (!t->helps[k].ep) {
-            t->helps[k].ep = ep;
-            t->helps[k].slot = p.slot;
-            t->helps[k].generation = p.generation;
-            t->helps[k].has_pieces = false;
-            t->n_helps++;
-            return;
+        struct fm_shm_help *h = &t->helps[k];
+
+        if (h->ep == ep && h->slot == p.slot) { /* that transfer is over, this one took its place */
+            place = h;
+            break;
         }
+        place = h->ep ? place : h;
+    }
+    if (place) {
+        t->n_helps += !place->ep;
+        place->ep = ep;
+        place->slot = p.slot;
+        place->generation = p.generation;
+        place->has_pieces = false;
     }
 }
 

@@ -20,11 +20,8 @@
 /* Part of the lane after which the reader tells what it has left, and the writer looks: 1/16. */
 #define TELL_SHIFT 4
 
-/* Near processors stream the pieces of long messages, of more than 1/32 of the lane. These are
-   copied in whole lines, many of them on their way at once: to take them ahead is only to write
-   them twice while the reader is further behind than 1/8 of the lane. */
-#define LONG_SHIFT  5
-#define CLOSE_SHIFT 3
+/* A message that is longer than 1/32 of the lane may be a piece of one that streams. */
+#define LONG_SHIFT 5
 
 static inline struct fm_shm_transport *transport_of(const struct fm_shm_ep *ep)
 {
@@ -68,6 +65,7 @@ static void look(struct fm_shm_ep *ep)
     struct fm_shm_lane *lane = &ep->lane;
     struct fm_shm_words *w = transport_of(ep)->words;
     uint64_t t0 = fm_now_ns(), ns;
+    bool is_apart;
     uint32_t done = atomic_load_explicit(&ep->tx.box->lane_done, memory_order_acquire); /* L' */
 
     ns = fm_now_ns() - t0;
@@ -79,9 +77,9 @@ static void look(struct fm_shm_ep *ep)
     lane->n_slow = ns > w->far_ns ? lane->n_slow + 1 : 0;
     lane->is_far = w->far_ns && lane->n_slow >= SLOW_LOOKS;
     lane->n_apart = ns > w->apart_ns ? lane->n_apart + 1 : 0;
+    is_apart = w->apart_ns && lane->n_apart >= APART_LOOKS;
+    lane->is_bypassed = is_apart && !ep->ep.no_rma;
     if (ep->ep.pushes) {
-        bool is_apart = w->apart_ns && lane->n_apart >= APART_LOOKS;
-
         ep->ep.pushes = is_apart && !lane->is_far ? FM_PUSH_SELDOM : FM_PUSH_ALWAYS;
     }
     FM_STAT(w->line_ns = ns);
@@ -188,13 +186,19 @@ void fm_shm_lane_commit(struct fm_shm_ep *ep, struct fm_shm_note *note, size_t l
     lane->at += n_lines_of(FROM_PLACE + len);
 }
 
+/*
+ * What streams is copied in whole lines, many of them on their way at once: to take them ahead is
+ * only to write them twice. It streams when the reader is further behind than it may be in a
+ * ping-pong.
+ */
 void fm_shm_lane_take_lines(struct fm_shm_lane *lane, size_t len)
 {
     uint32_t n = n_lines_of(FROM_LINE + len);
     uint32_t at = place_for(lane, n);
-    bool may_stream = n > lane->n_lines >> LONG_SHIFT && lane->n_apart < APART_LOOKS;
+    bool may_stream = n > lane->n_lines >> LONG_SHIFT && !lane->is_bypassed;
 
-    if (lane->is_far || at + n - lane->done > lane->n_lines >> (may_stream ? CLOSE_SHIFT : 0)) {
+    if (lane->is_far || at + n - lane->done > lane->n_lines ||
+        (may_stream && lane->at - lane->done > (lane->n_lines >> TELL_SHIFT) + n)) {
         return;
     }
     for (uint32_t k = 1; k < n; k++) {

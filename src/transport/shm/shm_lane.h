@@ -8,7 +8,7 @@
  *
  * A long message takes neighbouring cache lines of the lane, and a cell of the box, which keeps the
  * order, says which (struct fm_shm_note). A short header travels in that cell: the reader puts it
- * in front of the body, into a line that the writer never touches, and has both in one run without
+ * in front of the body, into a line that the writer seldom touches, and has both in one run without
  * waiting for one more line. Messages do not wrap; what is left at the end of a lap stays unused.
  *
  * Long messages have a place of their own since their best place is not that of short ones: a lane
@@ -55,6 +55,7 @@ struct fm_shm_lane {
     uint32_t n_apart;   /* writer: looks in a row that took longer than shm_apart_ns */
     uint32_t n_slow;    /* ... than shm_far_ns */
     bool is_far;        /* writer: the processors seem to share no cache */
+    bool is_bypassed;   /* writer: the longest messages do not come this way, one copy is quicker */
     bool is_tried;      /* writer: asked for its memory */
     bool has_room;      /* writer: between reserve and commit */
     char *staging;      /* ... and where the message is made, or NULL: in the slot */
@@ -73,7 +74,7 @@ int fm_shm_lane_put(struct fm_shm_ep *ep, struct fm_shm_note *note, const void *
 int fm_shm_lane_reserve(struct fm_shm_ep *ep, size_t len, void **out_room);
 void fm_shm_lane_commit(struct fm_shm_ep *ep, struct fm_shm_note *note, size_t len);
 /* After a message of `len` bytes was published: take the lines of the next one, if it is as long
-   and they are free, as fm_shm_box_take_lines() does; not the first one, which is the reader's. */
+   and they are free, as fm_shm_box_take_lines() does; not the first, which may be the reader's. */
 void fm_shm_lane_take_lines(struct fm_shm_lane *lane, size_t len);
 
 /* The message that a note speaks of, its header put in place: NULL if no writer of ours says so.

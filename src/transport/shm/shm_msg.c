@@ -216,6 +216,7 @@ FM_COLD static int claim_box(struct fm_shm_ep *ep)
     fm_shm_box_attach(&ep->tx,
                       (char *)ep->header + g->boxes_at + (uint64_t)ep->claimed * g->box_stride,
                       g->box_cells);
+    ep->tx.takes = !ep->must_fence; /* the fence would wait for these lines */
     ep->is_box_tried = true;
     FM_STAT(t->words->n_boxes_claimed++);
     FM_STAT(if (t->words->on_box_claimed) fm_shm_event_box(ep));
@@ -263,6 +264,14 @@ FM_COLD static void try_lane(struct fm_shm_ep *ep)
     }
 }
 
+/* After a message of the lane. */
+static void take_lines(struct fm_shm_ep *ep, size_t len)
+{
+    if (ep->tx.takes) {
+        fm_shm_lane_take_lines(&ep->lane, len);
+    }
+}
+
 /* The body lies in the lane, and a cell of the box says where. */
 static int send_long(struct fm_shm_ep *ep, const void *head, size_t head_len, const void *body,
                      size_t body_len)
@@ -276,7 +285,7 @@ static int send_long(struct fm_shm_ep *ep, const void *head, size_t head_len, co
     FM_STAT(transport_of(ep)->words->n_lane_sent++);
     count_boxed(ep, head_len + body_len);
     ring_bell(ep);
-    fm_shm_lane_take_lines(&ep->lane, body_len);
+    take_lines(ep, body_len);
     return 0;
 }
 
@@ -471,7 +480,7 @@ int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
     }
     ring_bell(ep);
     if (is_long && len) {
-        fm_shm_lane_take_lines(&ep->lane, len);
+        take_lines(ep, len);
     }
     return 0;
 }

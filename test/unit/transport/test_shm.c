@@ -145,6 +145,7 @@ static struct fm_shm_box *marked_box(struct fm_shm_end *out_end)
         box->cells[k].data[FM_SHM_INLINE - 1] = MARK;
     }
     fm_shm_box_attach(out_end, box, BOX_CELLS);
+    out_end->takes = true;
     return box;
 }
 
@@ -161,9 +162,11 @@ START_TEST(lines_are_taken_ahead)
     struct fm_shm_end e;
     struct fm_shm_box *box = marked_box(&e);
 
+    e.takes = _i == 0;
     for (int i = 0; i < 2; i++) {
         uint32_t n = i == 0 ? FM_SHM_TAKEN : fm_shm_box_span(BOX_LONGEST);
 
+        n = e.takes ? n : 0;
         publish_marked(&e, fm_shm_box_room(&e, lens[i]), lens[i]);
         for (uint32_t k = e.at; k < BOX_CELLS; k++) {
             bool is_taken = k > e.at && k <= e.at + n;
@@ -197,13 +200,12 @@ START_TEST(no_line_is_taken_with_a_message_in_it)
 END_TEST
 
 /* In a lane, wherever the reader and the writer are: the lines behind the first of the next slot,
-   which does not wrap, or none; those of a long message only while a near reader is close behind,
-   or for one that is apart. */
+   which does not wrap, or none; those of a long message only while the reader is close behind, or
+   where none stream. */
 START_TEST(lines_of_a_lane_are_taken_ahead)
 {
     enum { LINES = 64 };
     const uint32_t span = _i ? 3 : 2; /* the longest that is not long has two lines */
-    const uint32_t most = _i == 1 ? LINES / 8 : LINES;
     char *lines = aligned_alloc(FM_CACHE_LINE, LINES * FM_CACHE_LINE);
 
     for (uint32_t at = 0; at < LINES; at++) {
@@ -212,9 +214,10 @@ START_TEST(lines_of_a_lane_are_taken_ahead)
         for (uint32_t n_full = 0; n_full <= LINES; n_full++) {
             struct fm_shm_lane lane = {
                 .lines = lines, .n_lines = LINES, .at = at, .done = at - n_full};
-            bool has_room = slot + span - lane.done <= most;
+            bool is_behind = at - lane.done > LINES / 16 + span;
+            bool has_room = slot + span - lane.done <= LINES && !(_i == 1 && is_behind);
 
-            lane.n_apart = _i == 2 ? 1000 : 0;
+            lane.is_bypassed = _i == 2;
             memset(lines, MARK, LINES * FM_CACHE_LINE);
             lane.is_far = true; /* its lines are not written through the cache */
             fm_shm_lane_take_lines(&lane, (span - 1) * FM_CACHE_LINE);
@@ -467,7 +470,18 @@ START_TEST(who_does_not_help_is_left_alone)
     rma.remote.addr = (uintptr_t)b;
     connect_all();
     if (can_copy()) {
+        struct fm_shm_transport *t = (struct fm_shm_transport *)side[1].tp;
+
         ((struct fm_shm_transport *)side[0].tp)->is_crowded = false;
+        atomic_store(&t->header->bell, FM_SHM_BELL); /* asleep it is not asked: that is no miss */
+        for (int k = 0; k < 2 * FM_SHM_MISSES; k++) {
+            ck_assert_int_eq(side_rma_start(&side[0], 1, &rma), 0);
+            ck_assert_int_eq(side[0].is_done, false);
+            while (!side[0].is_done) {
+                fm_transport_poll(side[0].tp);
+            }
+        }
+        atomic_store(&t->header->bell, FM_SHM_AWAKE);
         for (int k = 0; k < 2 * FM_SHM_MISSES + FM_SHM_ALONE + 1; k++) {
             bool is_alone = k >= FM_SHM_MISSES && k < FM_SHM_MISSES + FM_SHM_ALONE;
             bool is_helped = k == FM_SHM_MISSES + FM_SHM_ALONE; /* which begins it anew */
@@ -483,6 +497,43 @@ START_TEST(who_does_not_help_is_left_alone)
             }
             ck_assert_int_eq(a[k], k + 1);
         }
+    }
+    free(a);
+    free(b);
+}
+END_TEST
+
+/* Of a transfer that ended without help nothing is left that the next one in its place needs. */
+START_TEST(old_pleas_are_in_nobodys_way)
+{
+    enum { LEN = 300000 };
+    char *a = calloc(FM_SHM_COPIES, LEN), *b = calloc(1, LEN);
+    struct fm_rma rma[FM_SHM_COPIES];
+
+    connect_all();
+    if (can_copy()) {
+        struct fm_shm_transport *t = (struct fm_shm_transport *)side[0].tp;
+
+        t->is_crowded = false;
+        for (int round = 1; round <= 2; round++) {
+            memset(b, round, LEN);
+            for (int k = 0; k < FM_SHM_COPIES; k++) {
+                rma[k] = (struct fm_rma){.op = FM_RMA_GET, .local = a + k * LEN, .len = LEN};
+                rma[k].remote.addr = (uintptr_t)b;
+                ck_assert_int_eq(side_rma_start(&side[0], 1, &rma[k]), 0);
+            }
+            for (int k = 0; k < 10 * FM_SHM_COPIES && round == 2; k++) {
+                fm_transport_poll(side[1].tp); /* all that it is asked for */
+            }
+            for (int k = 0; k < FM_SHM_COPIES && round == 2; k++) {
+                ck_assert_int_eq(memcmp(a + k * LEN, b, LEN), 0);
+            }
+            while (t->n_jobs) {
+                fm_transport_poll(side[0].tp);
+            }
+            ((struct fm_shm_ep *)side[0].ep[1])->n_alone = 0;
+        }
+        ck_assert_uint_eq(((struct fm_shm_transport *)side[1].tp)->n_helps, 0); /* it may sleep */
     }
     free(a);
     free(b);
@@ -678,7 +729,7 @@ int main(void)
     tcase_add_loop_test(tc, every_size_arrives, 0, 2);
     tcase_add_loop_test(tc, a_full_receiver_refuses_and_recovers, 0, 2);
     tcase_add_test(tc, boxes_run_out);
-    tcase_add_test(tc, lines_are_taken_ahead);
+    tcase_add_loop_test(tc, lines_are_taken_ahead, 0, 2);
     tcase_add_test(tc, no_line_is_taken_with_a_message_in_it);
     tcase_add_loop_test(tc, lines_of_a_lane_are_taken_ahead, 0, 3);
     tcase_add_test(tc, what_is_reserved_can_be_given_back);
@@ -690,6 +741,7 @@ int main(void)
     tcase_add_loop_test(tc, memory_is_read_and_written, 0, 6);
     tcase_add_loop_test(tc, the_peer_helps, 0, 2);
     tcase_add_test(tc, who_does_not_help_is_left_alone);
+    tcase_add_test(tc, old_pleas_are_in_nobodys_way);
     tcase_add_test(tc, own_transfers_come_first);
     tcase_add_test(tc, a_hundred_transfers_at_once);
     tcase_add_loop_test(tc, memory_that_is_not_there_is_an_error, 0, 2);

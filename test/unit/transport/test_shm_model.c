@@ -30,6 +30,7 @@
     (step(), moved(),                                                                              \
      __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 
+#define FM_SHM_TAKEN 1 /* of the few cells below */
 #include "transport/shm/shm_box.h"
 #include "transport/shm/shm_ring.h"
 
@@ -139,7 +140,8 @@ static void box_reset(void)
 static void box_attach(struct fm_shm_end *e)
 {
     fm_shm_box_attach(e, &box, N_CELLS);
-    e->at = e->done = BEFORE;
+    e->at = e->done = e->taken = BEFORE;
+    e->takes = true;
     e->long_end += BEFORE;
 }
 
