@@ -540,6 +540,38 @@ START_TEST(old_pleas_are_in_nobodys_way)
 }
 END_TEST
 
+/* Nor its list of pieces. */
+START_TEST(a_plea_in_the_place_of_another_has_its_own_pieces)
+{
+    enum { LEN = 300000 };
+    char *a = calloc(2, LEN), *b = malloc(LEN);
+
+    connect_all();
+    if (can_copy()) {
+        ((struct fm_shm_transport *)side[0].tp)->is_crowded = false;
+        memset(b, MARK, LEN);
+        for (int k = 0; k < 2; k++) {
+            struct fm_rma_piece piece = {.local = a + k * LEN, .remote_at = 0, .len = LEN};
+            struct fm_rma rma = {.op = FM_RMA_GET, .len = LEN, .pieces = &piece, .n_pieces = 1};
+
+            rma.remote.addr = (uintptr_t)b;
+            ck_assert_int_eq(side_rma_start(&side[0], 1, &rma), 0);
+            for (int i = 0; i < (k ? 10 : 1); i++) { /* one chunk; all */
+                fm_transport_poll(side[1].tp);
+            }
+            ck_assert_int_eq(memcmp(a + k * LEN, b, k ? LEN : 1), 0);
+            while (!side[0].is_done) {
+                fm_transport_poll(side[0].tp);
+            }
+            ck_assert_int_eq(side[0].status, 0);
+            ck_assert_int_eq(memcmp(a + k * LEN, b, LEN), 0);
+        }
+    }
+    free(a);
+    free(b);
+}
+END_TEST
+
 START_TEST(own_transfers_come_first)
 {
     const size_t len = 4000001;
@@ -742,6 +774,7 @@ int main(void)
     tcase_add_loop_test(tc, the_peer_helps, 0, 2);
     tcase_add_test(tc, who_does_not_help_is_left_alone);
     tcase_add_test(tc, old_pleas_are_in_nobodys_way);
+    tcase_add_test(tc, a_plea_in_the_place_of_another_has_its_own_pieces);
     tcase_add_test(tc, own_transfers_come_first);
     tcase_add_test(tc, a_hundred_transfers_at_once);
     tcase_add_loop_test(tc, memory_that_is_not_there_is_an_error, 0, 2);
