@@ -94,7 +94,7 @@ static double once(struct fm_match *m, const struct shape *s, bool is_posted)
 
 static double measure(const struct shape *s, bool is_posted, int depth)
 {
-    static struct fm_match_words words;
+    static struct fm_match_counters words;
     struct fm_match *m;
     double best = 1e9;
 

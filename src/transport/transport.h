@@ -169,7 +169,7 @@ struct fm_transport {
                              shm) */
     bool wants_local_mem; /* `local` of a transfer should be registered too (FI_MR_LOCAL) */
     uint32_t max_pieces;  /* of one transfer; 0: it takes no lists */
-    bool hoards;          /* messages that nobody took yet may lie in memory of its own, many times
+    bool is_unbounded;    /* messages that nobody took yet may lie in memory of its own, many times
                              their size (false: the sender is held back) */
 };
 
@@ -205,13 +205,13 @@ struct fm_transport_args {
 /* 0 if every slot is filled and the limits make sense, else -FM_E_INTERNAL and the reason. */
 int fm_transport_check(const struct fm_transport *tp);
 
-FM_INLINE int fm_ep_send(struct fm_ep *ep, const void *head, size_t head_len, const void *body,
-                         size_t body_len)
+static FM_INLINE int fm_ep_send(struct fm_ep *ep, const void *head, size_t head_len,
+                                const void *body, size_t body_len)
 {
     return ep->ops->send(ep, head, head_len, body, body_len);
 }
 
-FM_INLINE int fm_transport_poll(struct fm_transport *tp)
+static FM_INLINE int fm_transport_poll(struct fm_transport *tp)
 {
     return tp->ops->poll(tp);
 }

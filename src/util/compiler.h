@@ -11,7 +11,7 @@
 
 /* A slow branch of a hot file: never inlined, placed away from the hot text. */
 #define FM_COLD         __attribute__((cold, noinline))
-#define FM_INLINE       static inline __attribute__((always_inline))
+#define FM_INLINE       inline __attribute__((always_inline))
 #define FM_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define FM_EXPORT       __attribute__((visibility("default")))
 

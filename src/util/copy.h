@@ -16,7 +16,7 @@
 #define FM_COPY_SHORT 64 /* bytes up to which no call is made */
 
 /* So many whole words of 8 bytes, at most 7. No loop, which compilers turn into wider steps. */
-FM_INLINE void fm_copy_words(char *t, const char *f, size_t n)
+static FM_INLINE void fm_copy_words(char *t, const char *f, size_t n)
 {
     switch (n) {
     case 7:
@@ -39,7 +39,7 @@ FM_INLINE void fm_copy_words(char *t, const char *f, size_t n)
 }
 
 /* Of at most FM_COPY_SHORT bytes. */
-FM_INLINE void fm_copy_short(void *to, const void *from, size_t n)
+static FM_INLINE void fm_copy_short(void *to, const void *from, size_t n)
 {
     char *t = to;
     const char *f = from;
@@ -63,7 +63,7 @@ FM_INLINE void fm_copy_short(void *to, const void *from, size_t n)
     }
 }
 
-FM_INLINE void fm_copy(void *to, const void *from, size_t n)
+static FM_INLINE void fm_copy(void *to, const void *from, size_t n)
 {
     if (FM_UNLIKELY(n > FM_COPY_SHORT)) {
         memcpy(to, from, n);

@@ -19,8 +19,8 @@ void fm_lock_wait(struct fm_lock *l)
     pthread_mutex_lock(&l->mutex);
 out:
     atomic_fetch_sub_explicit(&l->n_wanting, 1, memory_order_relaxed);
-    if (l->words) {
-        FM_STAT(l->words->n_contended++);
-        FM_STAT(l->words->waited_ns += fm_now_ns() - since);
+    if (l->counters) {
+        FM_STAT(l->counters->n_contended++);
+        FM_STAT(l->counters->waited_ns += fm_now_ns() - since);
     }
 }

@@ -17,7 +17,7 @@
 #include "util/compiler.h"
 
 /* Written by who holds the lock. */
-struct fm_lock_words {
+struct fm_lock_counters {
     uint64_t n_contended; /* times that another thread had it */
     uint64_t waited_ns;   /* until it was had then */
 };
@@ -27,7 +27,7 @@ struct fm_lock {
     pthread_mutex_t mutex; /* PTHREAD_MUTEX_RECURSIVE */
     /* Threads in fm_lock_wait(). A hint, for who holds the lock in a loop: orders nothing. */
     _Atomic int n_wanting;
-    struct fm_lock_words *words; /* NULL: nobody counts */
+    struct fm_lock_counters *counters; /* NULL: nobody counts */
 };
 
 /* As fm_lock_take() when another thread holds it: tries for a moment, then sleeps. */

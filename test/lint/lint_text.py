@@ -36,7 +36,7 @@ NOUNS = {
     'mpit_live': ['cvar', 'pvar', 'session', 'level', 'event', 'queue', 'type'],
     'mpit_slots': ['slots'],
     'pack_copy': ['shift'],
-    'p2p_words': ['hist'],
+    'p2p_counters': ['hist'],
     'pack': ['copy', 'unpack'],
     'probe': ['improbe', 'mprobe', 'imrecv', 'mrecv', 'message'],
     'progress': ['wait', 'test'],

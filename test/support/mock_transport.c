@@ -590,7 +590,7 @@ int fm_mock_open(struct fm_mock_net *net, const struct fm_transport_args *args,
                                      .max_send = net->max_send,
                                      .best_inline = net->best_inline,
                                      .has_rma = net->has_rma,
-                                     .hoards = true,
+                                     .is_unbounded = true,
                                      .needs_expose = net->needs_expose};
     rc = fm_transport_check(&node->tp);
     if (rc) {

@@ -31,10 +31,10 @@ static inline uint64_t oracle_value(const struct fathom_table *t, const void *bl
 
     for (int k = 0; k < row->n_terms; k++) {
         const struct fathom_term *term = &row->terms[k];
-        const uint64_t *words = (const uint64_t *)((const char *)block + term->at);
+        const uint64_t *counters = (const uint64_t *)((const char *)block + term->at);
 
         for (int i = item; i < item + (term->count ? term->count : 1); i++) {
-            sum += words[(size_t)i * (term->step ? term->step : 1)];
+            sum += counters[(size_t)i * (term->step ? term->step : 1)];
         }
     }
     if (row->terms) {

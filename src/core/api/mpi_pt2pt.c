@@ -12,7 +12,7 @@ static __attribute__((noinline)) int check(const char *call, MPI_Datatype type, 
 }
 
 /* The rest is for fm_pt2pt_is_plain() to set. */
-FM_INLINE void set_message(struct fm_msg *m, void *buf, MPI_Count count, int peer, int tag)
+static FM_INLINE void set_message(struct fm_msg *m, void *buf, MPI_Count count, int peer, int tag)
 {
     m->buf = buf;
     m->count = count;
@@ -20,8 +20,8 @@ FM_INLINE void set_message(struct fm_msg *m, void *buf, MPI_Count count, int pee
     m->tag = tag;
 }
 
-FM_INLINE int do_send(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
-                      int dest, int tag, MPI_Comm comm, enum fm_send_mode mode)
+static FM_INLINE int do_send(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
+                             int dest, int tag, MPI_Comm comm, enum fm_send_mode mode)
 {
     struct fm_msg m;
     int rc;
@@ -90,9 +90,9 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 }
 FM_ALIAS(Rsend_c)
 
-FM_INLINE int do_isend(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
-                       int dest, int tag, MPI_Comm comm, MPI_Request *request,
-                       enum fm_send_mode mode)
+static FM_INLINE int do_isend(const char *call, const void *buf, MPI_Count count, MPI_Datatype type,
+                              int dest, int tag, MPI_Comm comm, MPI_Request *request,
+                              enum fm_send_mode mode)
 {
     struct fm_msg m;
     struct fm_request *r;
@@ -170,8 +170,8 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 }
 FM_ALIAS(Irsend_c)
 
-FM_INLINE int do_recv(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source,
-                      int tag, MPI_Comm comm, MPI_Status *status)
+static FM_INLINE int do_recv(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
+                             int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct fm_msg m;
     struct fm_status st;
@@ -209,8 +209,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 }
 FM_ALIAS(Recv_c)
 
-FM_INLINE int do_irecv(const char *call, void *buf, MPI_Count count, MPI_Datatype type, int source,
-                       int tag, MPI_Comm comm, MPI_Request *request)
+static FM_INLINE int do_irecv(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
+                              int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct fm_msg m;
     struct fm_request *r;

@@ -8,7 +8,7 @@
 #include "core/p2p/progress.h"
 
 /* The request behind a handle: NULL for MPI_REQUEST_NULL. MPI_SUCCESS or the code raised. */
-FM_INLINE int find(const char *call, MPI_Request handle, struct fm_request **out_req)
+static FM_INLINE int find(const char *call, MPI_Request handle, struct fm_request **out_req)
 {
     struct fm_request *r = fm_request_get(handle);
 
@@ -20,7 +20,8 @@ FM_INLINE int find(const char *call, MPI_Request handle, struct fm_request **out
 }
 
 /* The same where the handle is to be changed. */
-FM_INLINE int find_at(const char *call, const MPI_Request *handle, struct fm_request **out_req)
+static FM_INLINE int find_at(const char *call, const MPI_Request *handle,
+                             struct fm_request **out_req)
 {
     int rc = fm_pt2pt_out(MPI_SUCCESS, call, "request", handle);
 
@@ -28,7 +29,7 @@ FM_INLINE int find_at(const char *call, const MPI_Request *handle, struct fm_req
 }
 
 /* Nothing is under way for it: it is null, or persistent and not started. */
-FM_INLINE bool is_idle(const struct fm_request *r)
+static FM_INLINE bool is_idle(const struct fm_request *r)
 {
     return !r || !r->is_active;
 }
@@ -45,8 +46,8 @@ static void set_empty(MPI_Status *status)
  * handle becomes null. Returns the error class of the result; *out_comm is its communicator then,
  * with a reference.
  */
-FM_INLINE int harvest(struct fm_request *r, MPI_Request *handle, MPI_Status *status,
-                      struct fm_comm **out_comm)
+static FM_INLINE int harvest(struct fm_request *r, MPI_Request *handle, MPI_Status *status,
+                             struct fm_comm **out_comm)
 {
     struct fm_comm *comm = r->comm;
     bool is_persistent = r->is_persistent;
@@ -78,8 +79,8 @@ FM_INLINE int harvest(struct fm_request *r, MPI_Request *handle, MPI_Status *sta
 }
 
 /* The same for calls on one request: errors are raised. */
-FM_INLINE int harvest_one(const char *call, struct fm_request *r, MPI_Request *handle,
-                          MPI_Status *status)
+static FM_INLINE int harvest_one(const char *call, struct fm_request *r, MPI_Request *handle,
+                                 MPI_Status *status)
 {
     struct fm_comm *comm;
     int error = harvest(r, handle, status, &comm);
@@ -122,7 +123,7 @@ out:
 FM_ALIAS(Wait)
 
 /* Make progress unless it is complete already. 0 or a failure. */
-FM_INLINE int try_one(struct fm_request *r)
+static FM_INLINE int try_one(struct fm_request *r)
 {
     int rc;
 
@@ -221,7 +222,7 @@ static int check_array(const char *call, int n, const MPI_Request *handles)
     return MPI_SUCCESS;
 }
 
-FM_INLINE struct fm_request *active(const struct array *a, int k)
+static FM_INLINE struct fm_request *active(const struct array *a, int k)
 {
     struct fm_request *r = fm_request_get(a->handles[k]);
 
@@ -364,7 +365,7 @@ static int end_results(struct results *res)
 
 /* The request of a handle that check_array() has seen: it is one, or MPI_REQUEST_NULL; or it has
    just ended, when the handle was given twice. */
-FM_INLINE struct fm_request *checked(MPI_Request handle)
+static FM_INLINE struct fm_request *checked(MPI_Request handle)
 {
     struct fm_request *r = (struct fm_request *)handle;
 

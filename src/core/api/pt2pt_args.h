@@ -27,7 +27,7 @@ int fm_pt2pt_check(const struct fm_pt2pt_args *a, struct fm_msg *m);
  * The same for the arguments of nearly all calls, in one line of tests: true and complete, or false
  * and all is still to be looked at by fm_pt2pt_check(), which may find nothing wrong with them.
  */
-FM_INLINE bool fm_pt2pt_is_plain(MPI_Datatype type, MPI_Comm comm, struct fm_msg *m)
+static FM_INLINE bool fm_pt2pt_is_plain(MPI_Datatype type, MPI_Comm comm, struct fm_msg *m)
 {
     m->space = FM_SPACE_USER;
     m->comm = fm_comm_get(comm);
@@ -42,8 +42,8 @@ int fm_pt2pt_check_peer(const char *call, MPI_Comm comm, int peer, int tag,
 
 /* An output argument must be there. MPI_SUCCESS or the code raised; `rc` is that of the checks
    before, which stands. The object is looked at only when these have found it. */
-FM_INLINE int fm_pt2pt_out_on(void *object, int rc, const char *call, const char *name,
-                              const void *out)
+static FM_INLINE int fm_pt2pt_out_on(void *object, int rc, const char *call, const char *name,
+                                     const void *out)
 {
     return FM_CHECKS && FM_UNLIKELY(!out) && rc == MPI_SUCCESS
                ? fm_find_out(object, call, name, out)
@@ -51,13 +51,13 @@ FM_INLINE int fm_pt2pt_out_on(void *object, int rc, const char *call, const char
 }
 
 /* The same where no argument is an object that errors belong to. */
-FM_INLINE int fm_pt2pt_out(int rc, const char *call, const char *name, const void *out)
+static FM_INLINE int fm_pt2pt_out(int rc, const char *call, const char *name, const void *out)
 {
     return fm_pt2pt_out_on(NULL, rc, call, name, out);
 }
 
 /* The lock, and the name of the call for those who wait in it. */
-FM_INLINE void fm_pt2pt_enter(const char *call)
+static FM_INLINE void fm_pt2pt_enter(const char *call)
 {
     fm_lock_take(&fm_root.lock);
     fm_handle_note_call(call);

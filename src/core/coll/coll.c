@@ -49,18 +49,18 @@ static struct choice choose_reduction(const struct fm_coll *c, uint64_t len)
         if (!c->op->is_commutative) {
             return (struct choice){REDUCE_SCATTER_by_reduce, FM_COLL_WHY_ORDER};
         }
-        return by_length(len, fm_coll_words->cut.reduce_scatter_long, REDUCE_SCATTER_by_reduce,
+        return by_length(len, fm_coll_counters->cut.reduce_scatter_long, REDUCE_SCATTER_by_reduce,
                          REDUCE_SCATTER_pairwise);
     case FM_COLL_REDUCE:
         if (c->recv.count < pof2) {
             return (struct choice){REDUCE_binomial, FM_COLL_WHY_SHORT};
         }
-        return by_length(len, fm_coll_words->cut.reduce_long, REDUCE_binomial, REDUCE_halving);
+        return by_length(len, fm_coll_counters->cut.reduce_long, REDUCE_binomial, REDUCE_halving);
     default:
         if (c->recv.count < pof2) {
             return (struct choice){ALLREDUCE_doubling, FM_COLL_WHY_SHORT};
         }
-        return by_length(len, fm_coll_words->cut.allreduce_long, ALLREDUCE_doubling,
+        return by_length(len, fm_coll_counters->cut.allreduce_long, ALLREDUCE_doubling,
                          ALLREDUCE_halving);
     }
 }
@@ -70,15 +70,15 @@ static struct choice choose_alltoall(const struct fm_coll *c, uint64_t len)
     if (c->is_varying || c->send.buf == MPI_IN_PLACE) {
         return (struct choice){ALLTOALL_window, FM_COLL_WHY_VARYING};
     }
-    if (c->comm->size >= 8 && len <= fm_coll_words->cut.alltoall_short) {
+    if (c->comm->size >= 8 && len <= fm_coll_counters->cut.alltoall_short) {
         return (struct choice){ALLTOALL_bruck, FM_COLL_WHY_SHORT};
     }
-    return by_length(len, fm_coll_words->cut.alltoall_long, ALLTOALL_window, ALLTOALL_pairwise);
+    return by_length(len, fm_coll_counters->cut.alltoall_long, ALLTOALL_window, ALLTOALL_pairwise);
 }
 
 static struct choice choose_allgather(const struct fm_coll *c, uint64_t len)
 {
-    if (len >= fm_coll_words->cut.allgather_long) {
+    if (len >= fm_coll_counters->cut.allgather_long) {
         return (struct choice){ALLGATHER_ring, FM_COLL_WHY_LONG};
     }
     if (!c->is_varying && fm_pof2_below(c->comm->size) == c->comm->size) {
@@ -94,18 +94,18 @@ static struct choice choose(const struct fm_coll *c, uint64_t len)
         if (c->comm->size <= 3) {
             return (struct choice){BCAST_binomial, FM_COLL_WHY_RANKS};
         }
-        return by_length(len, fm_coll_words->cut.bcast_long, BCAST_binomial, BCAST_scatter_ring);
+        return by_length(len, fm_coll_counters->cut.bcast_long, BCAST_binomial, BCAST_scatter_ring);
     case FM_COLL_REDUCE:
     case FM_COLL_ALLREDUCE:
     case FM_COLL_REDUCE_SCATTER:
         return choose_reduction(c, len);
     case FM_COLL_GATHER:
-        return c->is_varying
-                   ? (struct choice){GATHER_linear, FM_COLL_WHY_VARYING}
-                   : by_length(len, fm_coll_words->cut.gather_long, GATHER_binomial, GATHER_linear);
+        return c->is_varying ? (struct choice){GATHER_linear, FM_COLL_WHY_VARYING}
+                             : by_length(len, fm_coll_counters->cut.gather_long, GATHER_binomial,
+                                         GATHER_linear);
     case FM_COLL_SCATTER:
         return c->is_varying ? (struct choice){SCATTER_linear, FM_COLL_WHY_VARYING}
-                             : by_length(len, fm_coll_words->cut.scatter_long, SCATTER_binomial,
+                             : by_length(len, fm_coll_counters->cut.scatter_long, SCATTER_binomial,
                                          SCATTER_linear);
     case FM_COLL_ALLGATHER:
         return choose_allgather(c, len);
@@ -235,7 +235,7 @@ static void note(const struct fm_coll *c, struct choice choice, MPI_Count len, s
 {
     way->use = (struct fm_coll_use){
         .kind = c->kind, .algo = choice.algo, .why = choice.why, .len = (uint64_t)len};
-    FM_STAT(if (FM_UNLIKELY(fm_coll_words->on_chosen)) fm_coll_vars_emit(&way->use, c->comm));
+    FM_STAT(if (FM_UNLIKELY(fm_coll_counters->on_chosen)) fm_coll_vars_emit(&way->use, c->comm));
 }
 
 static struct choice choose_way(const struct fm_coll *c, int forced, MPI_Count len)
@@ -252,7 +252,7 @@ static struct choice choose_way(const struct fm_coll *c, int forced, MPI_Count l
 /* Choose. 0 or a failure. */
 static int pick(const struct fm_coll *c, bool is_blocking, struct way *out_way)
 {
-    int forced = (int)fm_coll_words->forced[c->kind];
+    int forced = (int)fm_coll_counters->forced[c->kind];
     MPI_Count len = call_len(c), all;
     struct choice choice;
     int rc;

@@ -74,7 +74,7 @@ struct fm_coll {
 };
 
 /* Take the block of fm_coll_vars (NULL: no registry). */
-void fm_coll_init(void *words);
+void fm_coll_init(void *counters);
 
 /* Blocking. 0, a failure, or a positive MPI error class. */
 int fm_coll_run(const struct fm_coll *c);
@@ -91,7 +91,7 @@ int fm_allreduce(const void *sendbuf, const struct fm_buf *recv, struct fm_op *o
 int fm_gather(const struct fm_buf *send, const struct fm_buf *recv, int root, struct fm_comm *comm);
 int fm_allgather(const struct fm_buf *send, const struct fm_buf *recv, struct fm_comm *comm);
 
-FM_INLINE MPI_Count fm_side_count(const struct fm_side *s, int i)
+static FM_INLINE MPI_Count fm_side_count(const struct fm_side *s, int i)
 {
     if (!s->counts) {
         return s->count;
@@ -100,7 +100,7 @@ FM_INLINE MPI_Count fm_side_count(const struct fm_side *s, int i)
 }
 
 /* The block of rank i. */
-FM_INLINE struct fm_buf fm_side_block(const struct fm_side *s, int i)
+static FM_INLINE struct fm_buf fm_side_block(const struct fm_side *s, int i)
 {
     struct fm_buf b = {s->buf, fm_side_count(s, i), s->dtypes ? s->dtypes[i] : s->dtype};
     MPI_Count unit = s->dtypes ? 1 : b.dtype->extent;

@@ -50,7 +50,7 @@ struct fm_accu fm_accu_begin(struct fm_sched *s, const struct fm_coll *c);
 /* This rank's contribution to a reduction: the send side, or the receive side when in place. */
 struct fm_buf fm_coll_contribution(const struct fm_coll *c);
 
-FM_INLINE int fm_pof2_below(int n)
+static FM_INLINE int fm_pof2_below(int n)
 {
     int p = 1;
 

@@ -20,13 +20,13 @@ struct fm_temp {
     char bytes[] FM_ALIGNED(16);
 };
 
-static void init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
+static void init(struct fm_sched *s, struct fm_comm *comm, bool is_immediate)
 {
     s->comm = comm;
     s->talk = comm;
     s->tag = 0;
     s->rc = 0;
-    s->is_live = is_live;
+    s->is_immediate = is_immediate;
     s->is_users = false;
     s->is_over = false;
     s->is_stuck = false;
@@ -37,9 +37,9 @@ static void init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
     s->small_used = 0;
 }
 
-void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live)
+void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_immediate)
 {
-    init(s, comm, is_live);
+    init(s, comm, is_immediate);
     s->tag = comm->coll_tag ? comm->coll_tag : (int)(comm->coll_seq++ & FM_COLL_TAG_MASK);
 }
 
@@ -68,7 +68,7 @@ int fm_sched_finish(struct fm_sched *s)
 {
     struct fm_temp *next;
 
-    if (s->is_live) {
+    if (s->is_immediate) {
         fm_step_fence(s);
     } else {
         drop_references(s);
@@ -80,7 +80,7 @@ int fm_sched_finish(struct fm_sched *s)
     if (s->steps != s->small_steps) {
         free(s->steps);
     }
-    if (FM_UNLIKELY(s->rc != 0 && s->is_live)) {
+    if (FM_UNLIKELY(s->rc != 0 && s->is_immediate)) {
         fm_fail(s->rc < 0 ? s->rc : -FM_E_INVAL, "%s", s->why); /* others may have come since */
     }
     return s->rc;
@@ -144,7 +144,7 @@ static struct fm_step *add(struct fm_sched *s, enum fm_step_kind kind)
 {
     struct fm_step *step;
 
-    if (s->rc != 0 && !s->is_live) {
+    if (s->rc != 0 && !s->is_immediate) {
         return NULL;
     }
     if (s->n_steps == s->n_room) {
@@ -170,7 +170,7 @@ static struct fm_step *add(struct fm_sched *s, enum fm_step_kind kind)
 
 static struct fm_dtype *hold(const struct fm_sched *s, struct fm_dtype *t)
 {
-    return s->is_live ? t : fm_object_ref(t);
+    return s->is_immediate ? t : fm_object_ref(t);
 }
 
 static void add_message(struct fm_sched *s, enum fm_step_kind kind, struct fm_buf what, int peer)
@@ -202,7 +202,7 @@ void fm_step_copy(struct fm_sched *s, struct fm_buf to, struct fm_buf from)
 {
     struct fm_step *step;
 
-    if (s->is_live) {
+    if (s->is_immediate) {
         if (s->rc == 0) {
             fm_copy_typed(to.buf, to.count, to.dtype, from.buf, from.count, from.dtype);
         }
@@ -221,7 +221,7 @@ void fm_step_apply(struct fm_sched *s, struct fm_op *op, const void *in, struct 
 {
     struct fm_step *step;
 
-    if (s->is_live) {
+    if (s->is_immediate) {
         if (s->rc == 0) {
             fm_op_apply(op, in, inout.buf, inout.count, inout.dtype);
         }
@@ -238,18 +238,18 @@ void fm_step_apply(struct fm_sched *s, struct fm_op *op, const void *in, struct 
 
 struct fm_msg fm_sched_message(const struct fm_sched *s, const struct fm_step *step)
 {
-    struct fm_comm *comm = step->comm, *ground = comm->ground;
+    struct fm_comm *comm = step->comm, *base = comm->base;
     int peer = step->peer;
 
-    if (ground) {
-        peer = fm_group_rank_of(ground->group, fm_comm_proc(comm, peer));
+    if (base) {
+        peer = fm_group_rank_of(base->group, fm_comm_proc(comm, peer));
     }
     return (struct fm_msg){.buf = step->to.buf,
                            .count = step->to.count,
                            .dtype = step->to.dtype,
                            .peer = peer,
                            .tag = comm == s->comm ? s->tag : s->tag | FM_COLL_TAG_INTER,
-                           .comm = ground ? ground : comm,
+                           .comm = base ? base : comm,
                            .space = FM_SPACE_COLL};
 }
 
@@ -374,7 +374,7 @@ static void run_live(struct fm_sched *s)
 
 void fm_step_fence(struct fm_sched *s)
 {
-    if (!s->is_live) {
+    if (!s->is_immediate) {
         if (s->n_steps > 0 && s->steps[s->n_steps - 1].kind != FM_STEP_FENCE) {
             add(s, FM_STEP_FENCE);
         }

@@ -51,7 +51,7 @@ struct fm_sched {
     struct fm_coll_use use; /* recorded ones: what each run counts */
     int tag;
     int rc;
-    bool is_live;
+    bool is_immediate;
     bool is_users;          /* an error goes to the error handler of comm ... */
     bool is_over;           /* ... which will end the job: there was one */
     bool is_stuck;          /* a message could not be taken back: temporary memory must stay */
@@ -65,7 +65,7 @@ struct fm_sched {
 };
 
 /* A schedule for the next collective call on comm: takes the call's tag. */
-void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_live);
+void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_immediate);
 /* The same for local steps and temporary memory only: takes no tag. */
 void fm_sched_init_local(struct fm_sched *s, struct fm_comm *comm);
 /* Does what a live one has still to do; frees all that it holds. Returns the first failure. */
@@ -84,8 +84,8 @@ void fm_step_apply(struct fm_sched *s, struct fm_op *op, const void *in, struct 
 void fm_step_fence(struct fm_sched *s);
 
 /* A send and a receive at the same time, then a fence. */
-FM_INLINE void fm_step_exchange(struct fm_sched *s, struct fm_buf send, int dest,
-                                struct fm_buf recv, int source)
+static FM_INLINE void fm_step_exchange(struct fm_sched *s, struct fm_buf send, int dest,
+                                       struct fm_buf recv, int source)
 {
     fm_step_recv(s, recv, source);
     fm_step_send(s, send, dest);
@@ -97,18 +97,18 @@ void *fm_step_temp(struct fm_sched *s, MPI_Count len);
 /* Room for count elements of a type in its own layout; .buf is where displacement 0 is. */
 struct fm_buf fm_step_temp_typed(struct fm_sched *s, MPI_Count count, struct fm_dtype *t);
 
-FM_INLINE struct fm_buf fm_buf_of(const void *buf, MPI_Count count, struct fm_dtype *dtype)
+static FM_INLINE struct fm_buf fm_buf_of(const void *buf, MPI_Count count, struct fm_dtype *dtype)
 {
     return (struct fm_buf){.buf = (void *)buf, .count = count, .dtype = dtype};
 }
 
-FM_INLINE struct fm_buf fm_buf_bytes(const void *buf, MPI_Count len)
+static FM_INLINE struct fm_buf fm_buf_bytes(const void *buf, MPI_Count len)
 {
     return fm_buf_of(buf, len, fm_dtype_byte());
 }
 
 /* Elements [from, from + count) of a buffer. */
-FM_INLINE struct fm_buf fm_buf_part(struct fm_buf b, MPI_Count from, MPI_Count count)
+static FM_INLINE struct fm_buf fm_buf_part(struct fm_buf b, MPI_Count from, MPI_Count count)
 {
     return fm_buf_of((char *)b.buf + from * b.dtype->extent, count, b.dtype);
 }

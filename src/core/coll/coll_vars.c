@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define WORD(f) offsetof(struct fm_coll_words, f)
+#define WORD(f) offsetof(struct fm_coll_counters, f)
 
 /* clang-format off */
 static const struct fathom_enum_item reason_items[] = {
@@ -138,7 +138,7 @@ static const struct fathom_category categories[] = {
 
 const struct fathom_table fm_coll_vars = {
     .room = "coll",
-    .block_len = sizeof(struct fm_coll_words),
+    .block_len = sizeof(struct fm_coll_counters),
     .cvars = cvars,
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
@@ -152,12 +152,12 @@ const struct fathom_table fm_coll_vars = {
 #define DEFAULT(thing, value, text) .thing = value,
 
 /* Private words, with the defaults, until fm_coll_init() names those in the page. */
-static struct fm_coll_words no_page = {.cut = {FM_COLL_CUTOFFS(DEFAULT)}};
-struct fm_coll_words *fm_coll_words = &no_page;
+static struct fm_coll_counters no_page = {.cut = {FM_COLL_CUTOFFS(DEFAULT)}};
+struct fm_coll_counters *fm_coll_counters = &no_page;
 
 void fm_coll_init(void *block)
 {
-    fm_coll_words = block ? block : &no_page;
+    fm_coll_counters = block ? block : &no_page;
 }
 
 #define ENUM_OF(KIND, kind) [FM_COLL_##KIND] = &kind##_algorithms,
@@ -181,5 +181,5 @@ void fm_coll_vars_emit(const struct fm_coll_use *use, const struct fm_comm *comm
 {
     const uint64_t values[] = {comm->id, use->kind, (uint64_t)name_number(use), use->len, use->why};
 
-    fathom_mpit_emit(&events[0], fm_coll_words, NULL, values);
+    fathom_mpit_emit(&events[0], fm_coll_counters, NULL, values);
 }

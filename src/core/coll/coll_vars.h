@@ -126,7 +126,7 @@ struct fm_coll_cutoffs {
 #undef FM_COLL_CUTOFF_WORD
 };
 
-struct fm_coll_words {
+struct fm_coll_counters {
     uint64_t forced[FM_COLL_COUNT]; /* control variables: 0 is auto */
     struct fm_coll_cutoffs cut;     /* control variables */
     uint64_t n_calls[FM_COLL_COUNT][FM_COLL_MAX_ALGOS];
@@ -140,7 +140,7 @@ struct fm_coll_words {
 };
 
 /* In the page, or private ones. Guarded by the library lock. */
-extern struct fm_coll_words *fm_coll_words;
+extern struct fm_coll_counters *fm_coll_counters;
 
 /* What was chosen for an operation. */
 struct fm_coll_use {
@@ -156,12 +156,12 @@ struct fm_coll_use {
 FM_COLD void fm_coll_vars_emit(const struct fm_coll_use *use, const struct fm_comm *comm);
 
 /* The operation begins (once more). */
-FM_INLINE void fm_coll_vars_begin(struct fm_coll_use *use, const struct fm_comm *comm)
+static FM_INLINE void fm_coll_vars_begin(struct fm_coll_use *use, const struct fm_comm *comm)
 {
-    struct fm_coll_words *w = fm_coll_words;
+    struct fm_coll_counters *w = fm_coll_counters;
 
     use->began = 0;
-    FM_STAT(comm->words->n_coll++);
+    FM_STAT(comm->counters->n_coll++);
     FM_STAT(w->n_calls[use->kind][use->algo]++);
     FM_STAT(w->n_bytes[use->kind][use->algo] += use->len);
     if (use->algo != FM_COLL_INTER) {
@@ -173,9 +173,9 @@ FM_INLINE void fm_coll_vars_begin(struct fm_coll_use *use, const struct fm_comm 
     }
 }
 
-FM_INLINE void fm_coll_vars_end(const struct fm_coll_use *use)
+static FM_INLINE void fm_coll_vars_end(const struct fm_coll_use *use)
 {
     if (FM_UNLIKELY(use->began != 0)) {
-        FM_STAT(fm_coll_words->ns[use->kind][use->algo] += fm_now_ns() - use->began);
+        FM_STAT(fm_coll_counters->ns[use->kind][use->algo] += fm_now_ns() - use->began);
     }
 }

@@ -13,7 +13,7 @@
 #include "util/segment.h"
 #include "util/status.h"
 
-struct node_words {
+struct node_counters {
     uint64_t after, max, memory, max_comms, spread; /* control variables */
     uint64_t n_made, n_refused;
     uint64_t n_nudges; /* dozing ranks woken */
@@ -21,7 +21,7 @@ struct node_words {
     struct fathom_level n_live, bytes;
 };
 
-#define WORD(f) offsetof(struct node_words, f)
+#define WORD(f) offsetof(struct node_counters, f)
 
 /* clang-format off */
 #define CVAR(name_, word_, unit_, def_, min_, max_, desc_)                                         \
@@ -72,7 +72,7 @@ static const struct fathom_category categories[] = {
 
 const struct fathom_table fm_node_vars = {
     .room = "coll_node",
-    .block_len = sizeof(struct node_words),
+    .block_len = sizeof(struct node_counters),
     .cvars = cvars,
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
@@ -85,12 +85,12 @@ const struct fathom_table fm_node_vars = {
 
 /* Private words, with the defaults, until fm_node_init() names those in the page. Guarded by the
    library lock. */
-static struct node_words no_page = {CVARS(DEFAULT)};
-static struct node_words *words = &no_page;
+static struct node_counters no_page = {CVARS(DEFAULT)};
+static struct node_counters *counters = &no_page;
 
 void fm_node_init(void *block)
 {
-    words = block ? block : &no_page;
+    counters = block ? block : &no_page;
 }
 
 struct fm_node {
@@ -115,7 +115,7 @@ struct offer {
 
 static bool is_worthwhile(const struct fm_comm *comm)
 {
-    return fm_progress_is_crowded(comm->ch) || (uint64_t)comm->size <= words->spread;
+    return fm_progress_is_crowded(comm->ch) || (uint64_t)comm->size <= counters->spread;
 }
 
 static bool are_near(const struct fm_comm *comm)
@@ -132,8 +132,8 @@ static bool are_near(const struct fm_comm *comm)
 
 static uint64_t stride_for(const struct fm_comm *comm)
 {
-    uint64_t most = words->max + offsetof(struct fm_node_line, data) + FM_CACHE_LINE - 1;
-    uint64_t room = words->memory / FM_NODE_CELLS / ((uint64_t)comm->size + 1);
+    uint64_t most = counters->max + offsetof(struct fm_node_line, data) + FM_CACHE_LINE - 1;
+    uint64_t room = counters->memory / FM_NODE_CELLS / ((uint64_t)comm->size + 1);
 
     most = most < room ? most : room;
     most = most / FM_CACHE_LINE * FM_CACHE_LINE;
@@ -144,7 +144,7 @@ static struct offer offer_one(const struct fm_comm *comm, bool is_wanted, struct
 {
     struct offer offer = {.stride = stride_for(comm)};
 
-    if ((!is_wanted && !is_worthwhile(comm)) || words->n_live.now >= words->max_comms ||
+    if ((!is_wanted && !is_worthwhile(comm)) || counters->n_live.now >= counters->max_comms ||
         !are_near(comm) ||
         fm_segment_create(fm_node_len((uint32_t)comm->size, offer.stride), &node->segment) != 0) {
         return (struct offer){.stride = 0};
@@ -156,7 +156,7 @@ static struct offer offer_one(const struct fm_comm *comm, bool is_wanted, struct
 /* Here, too? */
 static bool accept_one(const struct fm_comm *comm, const struct offer *offer, struct fm_node *node)
 {
-    return node && words->n_live.now < words->max_comms &&
+    return node && counters->n_live.now < counters->max_comms &&
            offer->address.len == fm_node_len((uint32_t)comm->size, offer->stride) &&
            fm_segment_attach(&offer->address, &node->segment) == 0;
 }
@@ -195,8 +195,8 @@ static int agree(struct fm_comm *comm, struct offer *offer, struct fm_node *node
 
 static void drop(struct fm_node *node)
 {
-    FM_STAT(fathom_level_add(&words->bytes, -(int64_t)node->segment.len));
-    fathom_level_add(&words->n_live, -1);
+    FM_STAT(fathom_level_add(&counters->bytes, -(int64_t)node->segment.len));
+    fathom_level_add(&counters->n_live, -1);
     fm_segment_finish(&node->segment);
     free(node);
 }
@@ -212,7 +212,7 @@ static int make(struct fm_comm *comm, bool is_wanted)
     }
     rc = agree(comm, &offer, node);
     if (rc != 1) {
-        FM_STAT(words->n_refused += rc == 0);
+        FM_STAT(counters->n_refused += rc == 0);
         if (node) {
             fm_segment_finish(&node->segment);
         }
@@ -224,9 +224,9 @@ static int make(struct fm_comm *comm, bool is_wanted)
     node->comm = comm;
     comm->node = node;
     comm->drop_node = drop;
-    fathom_level_add(&words->n_live, 1);
-    FM_STAT(fathom_level_add(&words->bytes, (int64_t)node->segment.len));
-    FM_STAT(words->n_made++);
+    fathom_level_add(&counters->n_live, 1);
+    FM_STAT(fathom_level_add(&counters->bytes, (int64_t)node->segment.len));
+    FM_STAT(counters->n_made++);
     return 0;
 }
 
@@ -236,10 +236,10 @@ int fm_node_find(struct fm_comm *comm, bool is_wanted, struct fm_node **out_node
     int rc = 0;
 
     is_wanted |= mode == FM_COMM_NODE_ALWAYS;
-    if (mode == FM_COMM_NODE_NEVER || comm->is_inter || comm->ground || comm->size < 2) {
+    if (mode == FM_COMM_NODE_NEVER || comm->is_inter || comm->base || comm->size < 2) {
         return 0;
     }
-    if (!comm->node && !comm->is_node_tried && (is_wanted || comm->coll_seq >= words->after)) {
+    if (!comm->node && !comm->is_node_tried && (is_wanted || comm->coll_seq >= counters->after)) {
         comm->is_node_tried = true;
         rc = make(comm, is_wanted);
     }
@@ -260,8 +260,8 @@ static void nudge(struct fm_node *node)
 
     for (int r = 0; r < comm->size; r++) {
         if (r != comm->rank && fm_node_take_dozer(&node->view, (uint32_t)r)) {
-            FM_STAT(words->n_nudges++);
-            fm_peer_nudge(comm->ch, fm_comm_proc(comm, r));
+            FM_STAT(counters->n_nudges++);
+            fm_peer_wake(comm->ch, fm_comm_proc(comm, r));
         }
     }
 }
@@ -305,15 +305,15 @@ static void look_for_lost(struct fm_node *node)
     }
 }
 
-static void doze(void *ctx, bool is_dozing)
+static void doze(void *ctx, bool is_sleeping)
 {
     const struct waiting *w = ctx;
 
-    if (is_dozing) {
+    if (is_sleeping) {
         look_for_lost(w->node);
-        FM_STAT(words->n_dozes++);
+        FM_STAT(counters->n_dozes++);
     }
-    fm_node_doze(&w->node->view, (uint32_t)w->node->comm->rank, is_dozing);
+    fm_node_doze(&w->node->view, (uint32_t)w->node->comm->rank, is_sleeping);
 }
 
 FM_COLD static int broken(const struct fm_node *node)

@@ -24,7 +24,7 @@ extern const struct fathom_table fm_node_vars;
 struct fm_node;
 
 /* Take the block of fm_node_vars (NULL: no registry). */
-void fm_node_init(void *words);
+void fm_node_init(void *counters);
 
 /*
  * The memory of the communicator: NULL when it has none (yet). May make it, which is a collective

@@ -62,7 +62,7 @@ struct fm_node_head {
     /* A rank is lost, or made a call that the others did not: no further call works. Release store
        -> acquire load: a hint that ends waits, no data. */
     _Atomic uint32_t broken FM_ALIGNED(FM_CACHE_LINE);
-    _Atomic uint8_t is_dozing[] FM_ALIGNED(FM_CACHE_LINE);
+    _Atomic uint8_t is_sleeping[] FM_ALIGNED(FM_CACHE_LINE);
 };
 
 /* A rank's own view of it. */
@@ -75,23 +75,23 @@ struct fm_node_view {
     uint32_t last_all; /* ... of the last one completed that waited for all */
 };
 
-FM_INLINE size_t fm_node_head_len(uint32_t size)
+static FM_INLINE size_t fm_node_head_len(uint32_t size)
 {
     return sizeof(struct fm_node_head) + (size + FM_CACHE_LINE - 1) / FM_CACHE_LINE * FM_CACHE_LINE;
 }
 
-FM_INLINE size_t fm_node_cell_len(uint32_t size, size_t stride)
+static FM_INLINE size_t fm_node_cell_len(uint32_t size, size_t stride)
 {
     return sizeof(struct fm_node_cell) + (size + 1) * stride;
 }
 
-FM_INLINE size_t fm_node_len(uint32_t size, size_t stride)
+static FM_INLINE size_t fm_node_len(uint32_t size, size_t stride)
 {
     return fm_node_head_len(size) + FM_NODE_CELLS * fm_node_cell_len(size, stride);
 }
 
 /* Begin to use fm_node_len() bytes that were zero before the first rank did. */
-FM_INLINE struct fm_node_view fm_node_view(void *memory, uint32_t size, size_t stride)
+static FM_INLINE struct fm_node_view fm_node_view(void *memory, uint32_t size, size_t stride)
 {
     return (struct fm_node_view){.head = memory,
                                  .cells = (char *)memory + fm_node_head_len(size),
@@ -100,30 +100,30 @@ FM_INLINE struct fm_node_view fm_node_view(void *memory, uint32_t size, size_t s
                                  .size = size};
 }
 
-FM_INLINE struct fm_node_cell *fm_node_cell_of(const struct fm_node_view *v, uint32_t n)
+static FM_INLINE struct fm_node_cell *fm_node_cell_of(const struct fm_node_view *v, uint32_t n)
 {
     return (struct fm_node_cell *)(v->cells + n % FM_NODE_CELLS * v->cell_len);
 }
 
-FM_INLINE struct fm_node_line *fm_node_result(const struct fm_node_view *v, uint32_t n)
+static FM_INLINE struct fm_node_line *fm_node_result(const struct fm_node_view *v, uint32_t n)
 {
     return (struct fm_node_line *)(fm_node_cell_of(v, n) + 1);
 }
 
-FM_INLINE struct fm_node_line *fm_node_line_of(const struct fm_node_view *v, uint32_t n,
-                                               uint32_t rank)
+static FM_INLINE struct fm_node_line *fm_node_line_of(const struct fm_node_view *v, uint32_t n,
+                                                      uint32_t rank)
 {
     return (struct fm_node_line *)((char *)fm_node_result(v, n) + (rank + 1) * v->stride);
 }
 
 /* The next call may not be one that does not wait for all. */
-FM_INLINE bool fm_node_is_full(const struct fm_node_view *v)
+static FM_INLINE bool fm_node_is_full(const struct fm_node_view *v)
 {
     return v->n + 1 - v->last_all >= FM_NODE_CELLS - 1;
 }
 
 /* Our line of call n is written. True: we are the last one and have to publish. */
-FM_INLINE bool fm_node_arrive(const struct fm_node_view *v, uint32_t n)
+static FM_INLINE bool fm_node_arrive(const struct fm_node_view *v, uint32_t n)
 {
     struct fm_node_cell *cell = fm_node_cell_of(v, n);
 
@@ -135,7 +135,7 @@ FM_INLINE bool fm_node_arrive(const struct fm_node_view *v, uint32_t n)
 }
 
 /* The result of call n is written. True: somebody dozes. */
-FM_INLINE bool fm_node_publish(const struct fm_node_view *v, uint32_t n)
+static FM_INLINE bool fm_node_publish(const struct fm_node_view *v, uint32_t n)
 {
     atomic_store_explicit(&fm_node_result(v, n)->word, n, memory_order_release); /* P */
     fm_sync_fence();                                                             /* D */
@@ -143,25 +143,25 @@ FM_INLINE bool fm_node_publish(const struct fm_node_view *v, uint32_t n)
 }
 
 /* After publish: has this rank to be nudged, by us? */
-FM_INLINE bool fm_node_take_dozer(const struct fm_node_view *v, uint32_t rank)
+static FM_INLINE bool fm_node_take_dozer(const struct fm_node_view *v, uint32_t rank)
 {
-    _Atomic uint8_t *flag = &v->head->is_dozing[rank];
+    _Atomic uint8_t *flag = &v->head->is_sleeping[rank];
 
     return atomic_load_explicit(flag, memory_order_relaxed) &&
            atomic_exchange_explicit(flag, 0, memory_order_acq_rel);
 }
 
 /* Equal, not `>=`: numbers wrap. */
-FM_INLINE bool fm_node_is_done(const struct fm_node_view *v, uint32_t n)
+static FM_INLINE bool fm_node_is_done(const struct fm_node_view *v, uint32_t n)
 {
     return atomic_load_explicit(&fm_node_result(v, n)->word, memory_order_acquire) == n; /* P */
 }
 
-FM_INLINE void fm_node_doze(const struct fm_node_view *v, uint32_t rank, bool is_dozing)
+static FM_INLINE void fm_node_doze(const struct fm_node_view *v, uint32_t rank, bool is_sleeping)
 {
-    _Atomic uint8_t *flag = &v->head->is_dozing[rank];
+    _Atomic uint8_t *flag = &v->head->is_sleeping[rank];
 
-    if (is_dozing) {
+    if (is_sleeping) {
         atomic_store_explicit(flag, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&v->head->n_dozing, 1, memory_order_acq_rel);
         fm_sync_fence(); /* D */

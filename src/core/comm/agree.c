@@ -16,7 +16,7 @@
 
 /* A bit per id (half a context) that is in use here; guarded by the library lock. */
 static struct {
-    uint64_t *words;
+    uint64_t *counters;
     uint32_t n_words;
     uint32_t n_full;  /* words at the beginning in which no id is free */
     uint64_t n_taken; /* ids in use */
@@ -24,21 +24,21 @@ static struct {
 
 static int grow(uint32_t n_words)
 {
-    uint64_t *words;
+    uint64_t *counters;
 
     if (n_words > MAX_WORDS) {
         return fm_fail(-FM_E_NOMEM, "no id below %u is free for another communicator: free some",
                        used.n_words * BITS);
     }
-    words = realloc(used.words, n_words * sizeof(*words));
-    if (!words) {
+    counters = realloc(used.counters, n_words * sizeof(*counters));
+    if (!counters) {
         return fm_fail(-FM_E_NOMEM, "no memory for the ids of communicators");
     }
-    memset(words + used.n_words, 0, (n_words - used.n_words) * sizeof(*words));
+    memset(counters + used.n_words, 0, (n_words - used.n_words) * sizeof(*counters));
     if (used.n_words == 0) {
-        words[0] = (UINT64_C(1) << FIRST_BIT) - 1; /* never given out */
+        counters[0] = (UINT64_C(1) << FIRST_BIT) - 1; /* never given out */
     }
-    used.words = words;
+    used.counters = counters;
     used.n_words = n_words;
     return 0;
 }
@@ -54,14 +54,14 @@ static int take(uint32_t floor, uint32_t *out_id)
                        "%llu communicators are alive, and comm_limit allows no more: free some",
                        (unsigned long long)used.n_taken);
     }
-    while (used.n_full < used.n_words && used.words[used.n_full] == UINT64_MAX) {
+    while (used.n_full < used.n_words && used.counters[used.n_full] == UINT64_MAX) {
         used.n_full++;
     }
     if (at < used.n_full) {
         at = used.n_full;
         below = 0;
     }
-    while (at < used.n_words && (used.words[at] | below) == UINT64_MAX) {
+    while (at < used.n_words && (used.counters[at] | below) == UINT64_MAX) {
         below = 0;
         at++;
     }
@@ -72,8 +72,8 @@ static int take(uint32_t floor, uint32_t *out_id)
             return rc;
         }
     }
-    *out_id = at * BITS + (uint32_t)__builtin_ctzll(~(used.words[at] | below));
-    used.words[at] |= UINT64_C(1) << (*out_id % BITS);
+    *out_id = at * BITS + (uint32_t)__builtin_ctzll(~(used.counters[at] | below));
+    used.counters[at] |= UINT64_C(1) << (*out_id % BITS);
     used.n_taken++;
     return 0;
 }
@@ -83,7 +83,7 @@ void fm_agree_release(uint32_t context)
     uint32_t id = context / 2;
 
     fm_assert(id / BITS < used.n_words);
-    used.words[id / BITS] &= ~(UINT64_C(1) << (id % BITS));
+    used.counters[id / BITS] &= ~(UINT64_C(1) << (id % BITS));
     used.n_taken--;
     used.n_full = id / BITS < used.n_full ? id / BITS : used.n_full;
 }

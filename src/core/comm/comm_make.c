@@ -196,7 +196,7 @@ static void view_of(struct fm_comm *view, struct fm_comm *comm, struct fm_group 
     view->size = group->size;
     view->n_remote = group->size;
     view->procs = group->procs;
-    view->ground = comm;
+    view->base = comm;
     view->on_gone = NULL;
     view->node = NULL;
 }

@@ -95,12 +95,12 @@ void fm_dtype_finish(void);
 /* The last reference is gone. Parts live as long as the types made of them. */
 FM_COLD void fm_dtype_release(struct fm_dtype *t);
 /* Does the user have a handle of it? One that was freed may live on as a part of another. */
-FM_INLINE bool fm_dtype_has_handle(const struct fm_dtype *t)
+static FM_INLINE bool fm_dtype_has_handle(const struct fm_dtype *t)
 {
     return t->is_predefined || t->n_handles > 0;
 }
 /* Drop a reference. NULL is fine. */
-FM_INLINE void fm_dtype_unref(struct fm_dtype *t)
+static FM_INLINE void fm_dtype_unref(struct fm_dtype *t)
 {
     if (t && FM_UNLIKELY(--t->head.refs == 0)) {
         fm_dtype_release(t);
@@ -114,7 +114,7 @@ int fm_dtype_commit(struct fm_dtype *t);
 struct fm_dtype *fm_dtype_byte(void);
 
 /* Bytes of `count` elements, or -1 when that is more than MPI_Count holds. */
-FM_INLINE MPI_Count fm_dtype_bytes(const struct fm_dtype *t, MPI_Count count)
+static FM_INLINE MPI_Count fm_dtype_bytes(const struct fm_dtype *t, MPI_Count count)
 {
     MPI_Count n;
 

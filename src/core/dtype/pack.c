@@ -374,7 +374,7 @@ void fm_pack_begin(struct fm_pack *p, const void *buf, MPI_Count count, const st
 }
 
 /* The address of byte p->at of a contiguous buffer. */
-FM_INLINE char *contig_at(const struct fm_pack *p)
+static FM_INLINE char *contig_at(const struct fm_pack *p)
 {
     return fm_shift(p->buf, p->dtype->true_lb + p->at);
 }

@@ -31,7 +31,7 @@ struct fm_pack {
 /* Stand at byte 0. buf is not const, since the same cursor unpacks. */
 void fm_pack_begin(struct fm_pack *p, const void *buf, MPI_Count count, const struct fm_dtype *t);
 
-FM_INLINE void fm_pack_seek(struct fm_pack *p, MPI_Count at)
+static FM_INLINE void fm_pack_seek(struct fm_pack *p, MPI_Count at)
 {
     p->at = at;
 }

@@ -19,13 +19,13 @@
 #define LONG 512
 
 /* half <= len <= 2 * half bytes by two moves that may overlap. */
-FM_INLINE void copy_halves(char *packed, char *typed, size_t len, size_t half, bool is_out)
+static FM_INLINE void copy_halves(char *packed, char *typed, size_t len, size_t half, bool is_out)
 {
     fm_copy_run(packed, typed, half, is_out);
     fm_copy_run(packed + len - half, typed + len - half, half, is_out);
 }
 
-FM_INLINE void copy_small(char *packed, char *typed, size_t len, bool is_out)
+static FM_INLINE void copy_small(char *packed, char *typed, size_t len, bool is_out)
 {
     if (len > 32) {
         if (len > 64) {
@@ -53,7 +53,7 @@ typedef uint32_t words4 __attribute__((vector_size(16)));
  * Four words at four places, one behind the other when packed: joined in vector registers, so that
  * the packed side sees 16 bytes at a time.
  */
-FM_INLINE void copy_four_8(char *packed, char *a, char *b, char *c, char *d, bool is_out)
+static FM_INLINE void copy_four_8(char *packed, char *a, char *b, char *c, char *d, bool is_out)
 {
     uint64_t w[4];
     words8 v[2];
@@ -77,7 +77,7 @@ FM_INLINE void copy_four_8(char *packed, char *a, char *b, char *c, char *d, boo
     }
 }
 
-FM_INLINE void copy_four_4(char *packed, char *a, char *b, char *c, char *d, bool is_out)
+static FM_INLINE void copy_four_4(char *packed, char *a, char *b, char *c, char *d, bool is_out)
 {
     uint32_t w[4];
     words4 v;
@@ -98,7 +98,8 @@ FM_INLINE void copy_four_4(char *packed, char *a, char *b, char *c, char *d, boo
 }
 
 /* Four blocks of `len` bytes that are one behind the other when packed. */
-FM_INLINE void copy_four(char *packed, char *a, char *b, char *c, char *d, size_t len, bool is_out)
+static FM_INLINE void copy_four(char *packed, char *a, char *b, char *c, char *d, size_t len,
+                                bool is_out)
 {
     if (len == 8) {
         copy_four_8(packed, a, b, c, d, is_out);
@@ -121,7 +122,8 @@ FM_INLINE void copy_four(char *packed, char *a, char *b, char *c, char *d, size_
  * of the caches, and what the processor fetches ahead by itself comes late: one block at a time
  * with a little help is faster. Stores that leap do best one by one.
  */
-FM_INLINE void row_dense(char *packed, char *typed, ptrdiff_t ts, size_t n, size_t len, bool is_out)
+static FM_INLINE void row_dense(char *packed, char *typed, ptrdiff_t ts, size_t n, size_t len,
+                                bool is_out)
 {
     bool is_wide = ts >= WIDE || ts <= -WIDE;
     bool is_odd = is_out && ts % WIDE != 0;
@@ -147,8 +149,8 @@ FM_INLINE void row_dense(char *packed, char *typed, ptrdiff_t ts, size_t n, size
 }
 
 /* The same, but ps apart packed. */
-FM_INLINE void row_loose(char *packed, ptrdiff_t ps, char *typed, ptrdiff_t ts, size_t n,
-                         size_t len, bool is_out)
+static FM_INLINE void row_loose(char *packed, ptrdiff_t ps, char *typed, ptrdiff_t ts, size_t n,
+                                size_t len, bool is_out)
 {
     for (; n >= 4; n -= 4) {
         fm_copy_run(packed, typed, len, is_out);
@@ -166,8 +168,8 @@ FM_INLINE void row_loose(char *packed, ptrdiff_t ps, char *typed, ptrdiff_t ts, 
 }
 
 /* A grid of blocks of a constant size. */
-FM_INLINE void grid_const(const struct fm_copy_grid *g, char *packed, char *typed, size_t len,
-                          bool is_out)
+static FM_INLINE void grid_const(const struct fm_copy_grid *g, char *packed, char *typed,
+                                 size_t len, bool is_out)
 {
     bool is_dense = (len == 8 || len == 4) && g->ps0 == (ptrdiff_t)len;
 
@@ -184,7 +186,8 @@ FM_INLINE void grid_const(const struct fm_copy_grid *g, char *packed, char *type
 
 /* A grid of blocks of any length. The next one is asked for while one is copied: wide strides wait
    for memory at the beginning of each. */
-FM_INLINE void grid_long(const struct fm_copy_grid *g, char *packed, char *typed, bool is_out)
+static FM_INLINE void grid_long(const struct fm_copy_grid *g, char *packed, char *typed,
+                                bool is_out)
 {
     for (size_t n = g->n1; n > 0; n--) {
         char *p = packed, *t = typed;
@@ -205,8 +208,8 @@ FM_INLINE void grid_long(const struct fm_copy_grid *g, char *packed, char *typed
 }
 
 /* A grid of blocks of half to 2 * half bytes, half being constant where inlined. */
-FM_INLINE void grid_odd(const struct fm_copy_grid *g, char *packed, char *typed, size_t half,
-                        bool is_out)
+static FM_INLINE void grid_odd(const struct fm_copy_grid *g, char *packed, char *typed, size_t half,
+                               bool is_out)
 {
     for (size_t n = g->n1; n > 0; n--) {
         char *p = packed, *t = typed;
@@ -221,7 +224,7 @@ FM_INLINE void grid_odd(const struct fm_copy_grid *g, char *packed, char *typed,
     }
 }
 
-FM_INLINE void grid(const struct fm_copy_grid *g, char *packed, char *typed, bool is_out)
+static FM_INLINE void grid(const struct fm_copy_grid *g, char *packed, char *typed, bool is_out)
 {
     if (g->len == 8) {
         grid_const(g, packed, typed, 8, is_out);
@@ -263,8 +266,8 @@ void fm_copy_grid(const struct fm_copy_grid *of, char *packed, char *typed, bool
 /* ---------------------------------------------------------------- blocks at offsets */
 
 /* n blocks of `len` bytes, constant where inlined. */
-FM_INLINE void blocks_const(char *packed, char *typed, const int64_t *offs, size_t n, size_t len,
-                            bool is_out)
+static FM_INLINE void blocks_const(char *packed, char *typed, const int64_t *offs, size_t n,
+                                   size_t len, bool is_out)
 {
     size_t i = 0;
 
@@ -279,8 +282,8 @@ FM_INLINE void blocks_const(char *packed, char *typed, const int64_t *offs, size
     }
 }
 
-FM_INLINE void blocks(char *packed, char *typed, const int64_t *offs, size_t n, size_t len,
-                      bool is_out)
+static FM_INLINE void blocks(char *packed, char *typed, const int64_t *offs, size_t n, size_t len,
+                             bool is_out)
 {
     if (len == 8) {
         blocks_const(packed, typed, offs, n, 8, is_out);
@@ -310,8 +313,8 @@ void fm_copy_blocks(char *packed, char *typed, const int64_t *offs, size_t n, si
     }
 }
 
-FM_INLINE void pieces(char *packed, char *typed, const int64_t *offs, const int64_t *pos, size_t n,
-                      bool is_out)
+static FM_INLINE void pieces(char *packed, char *typed, const int64_t *offs, const int64_t *pos,
+                             size_t n, bool is_out)
 {
     for (size_t i = 0; i < n; i++) {
         size_t len = (size_t)(pos[i + 1] - pos[i]);

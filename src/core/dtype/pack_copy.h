@@ -21,13 +21,13 @@ struct fm_copy_grid {
 };
 
 /* An address at a displacement; on MPI_BOTTOM (NULL) pointers have no arithmetic. */
-FM_INLINE char *fm_shift(char *base, int64_t disp)
+static FM_INLINE char *fm_shift(char *base, int64_t disp)
 {
     return (char *)((uintptr_t)base + (uintptr_t)disp);
 }
 
 /* One run of any length. */
-FM_INLINE void fm_copy_run(char *packed, char *typed, size_t len, bool is_out)
+static FM_INLINE void fm_copy_run(char *packed, char *typed, size_t len, bool is_out)
 {
     if (is_out) {
         memcpy(packed, typed, len);

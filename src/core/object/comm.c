@@ -21,7 +21,7 @@
 #define NO_LIMIT     (1 << 30)
 
 /* Words of the process, one block. */
-struct comm_words {
+struct comm_counters {
     uint64_t eager_limit; /* control variable: what new communicators begin with */
     uint64_t node;        /* control variable: enum fm_comm_node */
     uint64_t limit;       /* control variable: see fm_comm_limit() */
@@ -31,13 +31,13 @@ struct comm_words {
     uint64_t on_created, on_freed; /* events */
 };
 
-#define WORD(f)    offsetof(struct comm_words, f)
-#define OF_COMM(f) FATHOM_BIND_COMM, .at = offsetof(struct fm_comm_words, f)
+#define WORD(f)    offsetof(struct comm_counters, f)
+#define OF_COMM(f) FATHOM_BIND_COMM, .at = offsetof(struct fm_comm_counters, f)
 #define OF_PEER(f)                                                                                 \
-    FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER, .at = offsetof(struct fm_comm_peer_words, f)
+    FATHOM_BIND_COMM, .count = FATHOM_PER_MEMBER, .at = offsetof(struct fm_comm_peer_counters, f)
 #define OF_ALL(f)                                                                                  \
     {                                                                                              \
-        offsetof(struct fm_comm_peer_words, f), FATHOM_PER_MEMBER                                  \
+        offsetof(struct fm_comm_peer_counters, f), FATHOM_PER_MEMBER                               \
     }
 
 static const struct fathom_term all_sent = OF_ALL(sent.n), all_sent_bytes = OF_ALL(sent.len);
@@ -54,13 +54,14 @@ static const struct fathom_cvar cvars[] = {
      "their header, below p2p_eager_limit; lower it for a communicator whose receives are late.",
      "bytes", FATHOM_UNSIGNED_LONG_LONG, FATHOM_SCOPE_LOCAL, FATHOM_TUNER_BASIC,
      .bind = FATHOM_BIND_COMM, .at = WORD(eager_limit),
-     .object_at = offsetof(struct fm_comm_words, eager_limit), .def = NO_LIMIT, .min = 0,
+     .object_at = offsetof(struct fm_comm_counters, eager_limit), .def = NO_LIMIT, .min = 0,
      .max = NO_LIMIT},
     {"coll_node", "Whether short blocking collectives of ranks on one host go through memory that "
      "they share: auto does so with more ranks than processors, always where it can, never sends "
      "messages.", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
      .verbosity = FATHOM_TUNER_BASIC, .bind = FATHOM_BIND_COMM, .items = &node_enum,
-     .at = WORD(node), .object_at = offsetof(struct fm_comm_words, node), .category = "coll_node"},
+     .at = WORD(node),
+     .object_at = offsetof(struct fm_comm_counters, node), .category = "coll_node"},
     {"comm_limit", "Communicators that may be made and not yet freed, those that serve "
      "intercommunicators among them, before making another fails in all its processes; lower it "
      "to find out early where a program forgets to free them.", "comms",
@@ -130,7 +131,7 @@ static const struct fathom_category categories[] = {
 
 const struct fathom_table fm_comm_vars = {
     .room = "comm",
-    .block_len = sizeof(struct comm_words),
+    .block_len = sizeof(struct comm_counters),
     .cvars = cvars,
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
@@ -140,44 +141,44 @@ const struct fathom_table fm_comm_vars = {
     .categories = categories,
     .n_categories = FM_ARRAY_LEN(categories),
     .object_bind = FATHOM_BIND_COMM,
-    .object_block_len = sizeof(struct fm_comm_words),
-    .member_block_len = sizeof(struct fm_comm_peer_words),
+    .object_block_len = sizeof(struct fm_comm_counters),
+    .member_block_len = sizeof(struct fm_comm_peer_counters),
 };
 
 /* The words of the room: private ones until fm_comm_init() names those in the page. Both, and the
    number of the next communicator, are guarded by the library lock. */
-static struct comm_words no_page = {.eager_limit = NO_LIMIT, .limit = MAX_COMMS};
-static struct comm_words *words = &no_page;
+static struct comm_counters no_page = {.eager_limit = NO_LIMIT, .limit = MAX_COMMS};
+static struct comm_counters *counters = &no_page;
 static uint64_t next_id = 1;
 
 int fm_comm_init(void *block)
 {
-    words = block ? block : &no_page;
+    counters = block ? block : &no_page;
     fm_errhandler_place(FM_KIND_COMM, offsetof(struct fm_comm, errhandler));
     return fm_handle_pool(FM_KIND_COMM, sizeof(struct fm_comm), MAX_COMMS + N_PREDEFINED);
 }
 
 uint64_t fm_comm_limit(void)
 {
-    return words->limit;
+    return counters->limit;
 }
 
 static void emit(int which, const struct fm_comm *comm)
 {
     const uint64_t values[] = {comm->id, comm->context, (uint64_t)comm->n_remote};
 
-    fathom_mpit_emit(&events[which], words, NULL, values);
+    fathom_mpit_emit(&events[which], counters, NULL, values);
 }
 
 /* Without a registry (unit tests) the words are ordinary memory. */
 static int take_words(struct fm_comm *comm)
 {
-    size_t len = sizeof(struct fm_comm_words);
+    size_t len = sizeof(struct fm_comm_counters);
     void *block = NULL;
 
-    if (words == &no_page) {
+    if (counters == &no_page) {
         block = calloc(1, len + (size_t)comm->n_remote * fm_comm_vars.member_block_len);
-        comm->has_own_words = true;
+        comm->has_own_counters = true;
     } else {
         fathom_mpit_object_add(&fm_comm_vars, comm, comm->id, comm->name, comm->n_remote, &block);
     }
@@ -185,18 +186,18 @@ static int take_words(struct fm_comm *comm)
         return fm_fail(-FM_E_NOMEM, "no memory for the counters of a communicator of %d ranks",
                        comm->n_remote);
     }
-    comm->words = block;
-    comm->words->eager_limit = words->eager_limit < NO_LIMIT ? words->eager_limit + 1 : 0;
-    comm->words->context = comm->context;
-    comm->words->id = comm->id;
-    comm->peer_words = (struct fm_comm_peer_words *)((char *)block + len);
+    comm->counters = block;
+    comm->counters->eager_limit = counters->eager_limit < NO_LIMIT ? counters->eager_limit + 1 : 0;
+    comm->counters->context = comm->context;
+    comm->counters->id = comm->id;
+    comm->peer_counters = (struct fm_comm_peer_counters *)((char *)block + len);
     return 0;
 }
 
 static void drop_words(struct fm_comm *comm)
 {
-    if (comm->has_own_words) {
-        free(comm->words);
+    if (comm->has_own_counters) {
+        free(comm->counters);
     } else {
         fathom_mpit_object_remove(comm);
     }
@@ -235,10 +236,10 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
     }
     comm->group = fm_object_ref(group);
     comm->remote_group = remote_group ? fm_object_ref(remote_group) : NULL;
-    fathom_level_add(&words->live, 1);
-    words->n_created++;
-    words->n_agreed += comm->context >= FM_CONTEXT_FIRST;
-    if (words->on_created) {
+    fathom_level_add(&counters->live, 1);
+    counters->n_created++;
+    counters->n_agreed += comm->context >= FM_CONTEXT_FIRST;
+    if (counters->on_created) {
         emit(EV_CREATED, comm);
     }
     if (fm_root.comm_changed) {
@@ -250,10 +251,10 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
 
 void fm_comm_release(struct fm_comm *comm)
 {
-    fathom_level_add(&words->live, -1);
-    words->n_freed++;
-    words->n_agreed -= comm->context >= FM_CONTEXT_FIRST;
-    if (words->on_freed) {
+    fathom_level_add(&counters->live, -1);
+    counters->n_freed++;
+    counters->n_agreed -= comm->context >= FM_CONTEXT_FIRST;
+    if (counters->on_freed) {
         emit(EV_FREED, comm);
     }
     if (fm_root.comm_changed) {
@@ -276,13 +277,13 @@ void fm_comm_release(struct fm_comm *comm)
 
 enum fm_comm_node fm_comm_node_mode(const struct fm_comm *comm)
 {
-    return (enum fm_comm_node)(comm->words->node ? comm->words->node - 1 : words->node);
+    return (enum fm_comm_node)(comm->counters->node ? comm->counters->node - 1 : counters->node);
 }
 
 int fm_comm_set_name(struct fm_comm *comm, const char *name)
 {
     snprintf(comm->name, sizeof(comm->name), "%s", name);
-    if (!comm->has_own_words) {
+    if (!comm->has_own_counters) {
         fathom_mpit_object_rename(comm, comm->name);
     }
     return 0;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/object/handle.h"
-#include "util/tally.h"
+#include "util/traffic.h"
 
 struct fm_channel;
 struct fm_group;
@@ -20,7 +20,7 @@ struct fm_topo;
 struct fm_node;
 
 /* Words of one communicator in the shared page; rows in comm.c. Those of its peers lie behind. */
-struct fm_comm_words {
+struct fm_comm_counters {
     uint64_t umq_len; /* unexpected messages waiting in this communicator (MPI_T_UMQ_LENGTH) */
     uint64_t prq_len; /* posted receives waiting */
     uint64_t
@@ -31,9 +31,9 @@ struct fm_comm_words {
 } FM_ALIGNED(16);
 
 /* Words of each rank that messages may go to. */
-struct fm_comm_peer_words {
-    struct fm_tally sent;  /* messages of users handed to the engine */
-    struct fm_tally recvd; /* and delivered to users */
+struct fm_comm_peer_counters {
+    struct fm_traffic sent;  /* messages of users handed to the engine */
+    struct fm_traffic recvd; /* and delivered to users */
 };
 
 /* May short collectives go through memory that the ranks share; items of the enumeration. */
@@ -49,23 +49,23 @@ struct fm_comm {
     const int
         *procs; /* rank -> process index, n_remote entries; owned by the group; NULL: identity */
     struct fm_channel *ch;
-    struct fm_comm_words *words;           /* never NULL */
-    struct fm_comm_peer_words *peer_words; /* by rank, n_remote of them; never NULL */
-    struct fm_errhandler *errhandler;      /* NULL: the initial one */
+    struct fm_comm_counters *counters;           /* never NULL */
+    struct fm_comm_peer_counters *peer_counters; /* by rank, n_remote of them; never NULL */
+    struct fm_errhandler *errhandler;            /* NULL: the initial one */
     struct fm_group *group;
     struct fm_group *remote_group; /* intercommunicators only */
     struct fm_comm *local_comm;    /* intercommunicators only: the local group, for collectives */
     struct fm_attrs *attrs;
     struct fm_info *info;
     struct fm_topo *topo;
-    const void *session;    /* the session that it comes from; NULL: the world model */
-    uint64_t coll_seq;      /* collective calls made on it, the same number in every rank */
-    int coll_tag;           /* if not 0: tag of all its collectives, in the place of their number */
-    struct fm_comm *ground; /* if not NULL: speaks in collectives under the ranks of this one */
-    uint64_t id;            /* unique within the process; names the object in the shared page */
+    const void *session;  /* the session that it comes from; NULL: the world model */
+    uint64_t coll_seq;    /* collective calls made on it, the same number in every rank */
+    int coll_tag;         /* if not 0: tag of all its collectives, in the place of their number */
+    struct fm_comm *base; /* if not NULL: speaks in collectives under the ranks of this one */
+    uint64_t id;          /* unique within the process; names the object in the shared page */
     bool is_inter;
-    bool is_freed;      /* MPI_Comm_free was called; lives on for pending operations */
-    bool has_own_words; /* no registry: comm.c only */
+    bool is_freed;         /* MPI_Comm_free was called; lives on for pending operations */
+    bool has_own_counters; /* no registry: comm.c only */
     /* The last reference is going: the context id is free again. The comm room's; NULL: nothing. */
     void (*on_gone)(struct fm_comm *comm);
     struct fm_node *node; /* the coll room's shared memory; NULL: none */
@@ -75,10 +75,10 @@ struct fm_comm {
 };
 
 /* Contexts of the predefined communicators; those below FM_CONTEXT_FIRST are never agreed on. */
-#define FM_CONTEXT_WORLD  0u
-#define FM_CONTEXT_SELF   2u
-#define FM_CONTEXT_GROUND 4u /* agreements of sessions */
-#define FM_CONTEXT_FIRST  8u
+#define FM_CONTEXT_WORLD 0u
+#define FM_CONTEXT_SELF  2u
+#define FM_CONTEXT_BASE  4u /* agreements of sessions */
+#define FM_CONTEXT_FIRST 8u
 
 extern const struct fathom_table fm_comm_vars;
 
@@ -95,7 +95,7 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
 FM_COLD void fm_comm_release(struct fm_comm *comm);
 /* Drop a reference; the last one takes the object away, attributes being deleted before
    (MPI_Comm_free). NULL is fine. */
-FM_INLINE void fm_comm_unref(struct fm_comm *comm)
+static FM_INLINE void fm_comm_unref(struct fm_comm *comm)
 {
     if (comm && FM_UNLIKELY(--comm->head.refs <= 0)) {
         fm_comm_release(comm);
@@ -108,7 +108,7 @@ enum fm_comm_node fm_comm_node_mode(const struct fm_comm *comm);
 int fm_comm_set_name(struct fm_comm *comm, const char *name);
 
 /* Process index of a rank (0 <= rank < n_remote). */
-FM_INLINE int fm_comm_proc(const struct fm_comm *comm, int rank)
+static FM_INLINE int fm_comm_proc(const struct fm_comm *comm, int rank)
 {
     return comm->procs ? comm->procs[rank] : rank;
 }

@@ -23,7 +23,7 @@ int fm_group_init(void);
 int fm_group_create(int size, const int *procs, int self, struct fm_group **out_group);
 void fm_group_unref(struct fm_group *group);
 
-FM_INLINE int fm_group_proc(const struct fm_group *group, int rank)
+static FM_INLINE int fm_group_proc(const struct fm_group *group, int rank)
 {
     return group->procs ? group->procs[rank] : rank;
 }

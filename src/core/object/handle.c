@@ -38,14 +38,14 @@ const struct fathom_table fm_object_vars = {
 
 /* Where objects are counted before there is a page; each word is guarded as its objects are. */
 static struct fathom_level no_page[FM_KIND_COUNT];
-struct fm_request_words fm_request_nowhere; /* guarded by the library lock */
+struct fm_request_counters fm_request_nowhere; /* guarded by the library lock */
 
 /* The one root of the object room; see handle.h for what guards it. */
 struct fm_root fm_root = {.rank = -1,
                           .lock = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP},
                           .lasting = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
                           .live = no_page,
-                          .request_words = &fm_request_nowhere};
+                          .request_counters = &fm_request_nowhere};
 
 void fm_handle_count_in(void *block)
 {

@@ -54,7 +54,7 @@ struct fm_object {
 };
 
 struct fm_comm;
-struct fm_request_words;
+struct fm_request_counters;
 
 enum fm_phase { FM_PHASE_BEFORE = 0, FM_PHASE_RUNNING, FM_PHASE_AFTER };
 
@@ -75,7 +75,7 @@ struct fm_root {
        what waits in it. Installed by the channel, called by comm.c; NULL: nobody cares. */
     void (*comm_changed)(struct fm_comm *comm, bool is_made);
     /* Where requests are counted; never NULL. */
-    struct fm_request_words *request_words;
+    struct fm_request_counters *request_counters;
     /* There are threads that sleep for something which may have come: look, before the lock is
        dropped. True: some have been woken, and want it. NULL: there are none. Set by
        p2p/sleeper.c. */
@@ -90,26 +90,26 @@ struct fm_root {
 extern struct fm_root fm_root;
 extern const struct fathom_table fm_object_vars;
 
-FM_INLINE void fm_handle_note_call(const char *call)
+static FM_INLINE void fm_handle_note_call(const char *call)
 {
     __atomic_store_n(&fm_root.call, call, __ATOMIC_RELAXED); /* with any look at it */
 }
 
 /* The end of a call: drop the library lock, and wake who waited for what this thread has done. */
 FM_COLD void fm_handle_leave_shared(void);
-FM_INLINE void fm_handle_leave(void)
+static FM_INLINE void fm_handle_leave(void)
 {
     if (FM_UNLIKELY(fm_root.lock.is_on)) {
         fm_handle_leave_shared();
     }
 }
 
-FM_INLINE void fm_handle_lock_lasting(void)
+static FM_INLINE void fm_handle_lock_lasting(void)
 {
     pthread_mutex_lock(&fm_root.lasting);
 }
 
-FM_INLINE void fm_handle_unlock_lasting(void)
+static FM_INLINE void fm_handle_unlock_lasting(void)
 {
     pthread_mutex_unlock(&fm_root.lasting);
 }
@@ -131,7 +131,7 @@ void *fm_object_new(enum fm_kind kind);
 /* There was none. */
 FM_COLD void *fm_object_no_room(enum fm_kind kind);
 /* The same with so many references, but only the head is set, and it is not counted. */
-FM_INLINE void *fm_object_new_bare(enum fm_kind kind, int n_refs)
+static FM_INLINE void *fm_object_new_bare(enum fm_kind kind, int n_refs)
 {
     struct fm_object *o = fm_pool_get(&fm_root.pools[kind]);
 
@@ -145,7 +145,7 @@ FM_INLINE void *fm_object_new_bare(enum fm_kind kind, int n_refs)
 /* Make an object known under a predefined handle; NULL: forget the handle. */
 void fm_handle_predefine(const void *handle, void *object);
 
-FM_INLINE void *fm_object_ref(void *object)
+static FM_INLINE void *fm_object_ref(void *object)
 {
     ((struct fm_object *)object)->refs++;
     return object;
@@ -157,7 +157,7 @@ void fm_object_free(void *object);
 void fm_object_free_bare(void *object);
 
 /* The object behind a handle of this kind, or NULL when it is none (null handles are none). */
-FM_INLINE void *fm_handle_get(const void *handle, enum fm_kind kind)
+static FM_INLINE void *fm_handle_get(const void *handle, enum fm_kind kind)
 {
     uintptr_t v = (uintptr_t)handle;
     struct fm_object *o;
@@ -171,7 +171,7 @@ FM_INLINE void *fm_handle_get(const void *handle, enum fm_kind kind)
 }
 
 /* The same for those that last, while other threads make some. */
-FM_INLINE void *fm_handle_get_lasting(const void *handle, enum fm_kind kind)
+static FM_INLINE void *fm_handle_get_lasting(const void *handle, enum fm_kind kind)
 {
     void *o;
 
@@ -195,7 +195,7 @@ FM_INLINE void *fm_handle_get_lasting(const void *handle, enum fm_kind kind)
 #define fm_session_get(h) ((struct fm_session *)fm_handle_get((h), FM_KIND_SESSION))
 
 /* The handle of an object: its predefined constant if it has one, else its address. */
-FM_INLINE void *fm_handle_of(const void *object)
+static FM_INLINE void *fm_handle_of(const void *object)
 {
     uintptr_t constant = ((const struct fm_object *)object)->handle;
 

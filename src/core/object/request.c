@@ -12,7 +12,7 @@
 
 #define MAX_REQUESTS ((size_t)1 << 24)
 
-int fm_request_init(struct fm_request_words *w)
+int fm_request_init(struct fm_request_counters *w)
 {
     struct fm_pool *pool = &fm_root.pools[FM_KIND_REQUEST];
     int rc = fm_handle_pool(FM_KIND_REQUEST, FM_REQUEST_LEN, MAX_REQUESTS);
@@ -20,8 +20,8 @@ int fm_request_init(struct fm_request_words *w)
     if (rc != 0) {
         return rc;
     }
-    fm_root.request_words = w ? w : &fm_request_nowhere;
-    fm_pool_count_in(pool, &fm_root.request_words->live.now);
+    fm_root.request_counters = w ? w : &fm_request_nowhere;
+    fm_pool_count_in(pool, &fm_root.request_counters->live.now);
     return 0;
 }
 
@@ -109,7 +109,7 @@ void fm_request_fail(struct fm_request *r, int klass, const char *fmt, ...)
     free(r->why);
     r->why = strdup(text); /* without memory the class must do */
     r->status.error = klass;
-    FM_STAT(fm_root.request_words->n_failed++);
+    FM_STAT(fm_root.request_counters->n_failed++);
     fm_request_complete(r);
 }
 
@@ -150,7 +150,7 @@ int fm_request_harvest(struct fm_request *r, struct fm_status *out_status)
 {
     int error = fm_request_peek(r, out_status);
 
-    FM_STAT(fm_root.request_words->n_cancelled += r->status.is_cancelled);
+    FM_STAT(fm_root.request_counters->n_cancelled += r->status.is_cancelled);
     if (r->is_persistent) {
         r->is_active = false;
         return error;

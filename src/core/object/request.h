@@ -85,7 +85,7 @@ struct fm_request {
 #define FM_REQUEST_LEN 512
 
 /* Words of all requests, part of the engine's block. */
-struct fm_request_words {
+struct fm_request_counters {
     /* Requests that exist, internal ones among them: the count of their pool. No low mark. */
     struct fathom_level live;
     uint64_t n_taken; /* from the pool */
@@ -94,15 +94,15 @@ struct fm_request_words {
 };
 
 /* Where requests are counted until then and after. */
-extern struct fm_request_words fm_request_nowhere;
+extern struct fm_request_counters fm_request_nowhere;
 /* Make the pool, and count into these words (NULL: nowhere). Twice is fine. */
-int fm_request_init(struct fm_request_words *words);
+int fm_request_init(struct fm_request_counters *counters);
 
 /* A request with so many references (the engine's, the handle's: see the maker), active, status
    empty; what is the maker's own is undefined. Holds a reference on comm if given. NULL when out of
    room. */
-FM_INLINE struct fm_request *fm_request_new_bare(const struct fm_request_ops *ops,
-                                                 struct fm_comm *comm, int n_refs)
+static FM_INLINE struct fm_request *fm_request_new_bare(const struct fm_request_ops *ops,
+                                                        struct fm_comm *comm, int n_refs)
 {
     struct fm_request *r = fm_object_new_bare(FM_KIND_REQUEST, n_refs);
 
@@ -120,8 +120,8 @@ FM_INLINE struct fm_request *fm_request_new_bare(const struct fm_request_ops *op
     if (comm) {
         fm_object_ref(comm);
     }
-    FM_STAT(fm_root.request_words->n_taken++);
-    FM_STAT(fathom_level_raised(&fm_root.request_words->live));
+    FM_STAT(fm_root.request_counters->n_taken++);
+    FM_STAT(fathom_level_raised(&fm_root.request_counters->live));
     return r;
 }
 /* The same, with the maker's own part zeroed. */
@@ -140,7 +140,7 @@ int fm_request_start(struct fm_request *r);
 /* The last reference is gone. */
 void fm_request_release(struct fm_request *r);
 /* Drop a reference; the last one releases. NULL is fine. */
-FM_INLINE void fm_request_unref(struct fm_request *r)
+static FM_INLINE void fm_request_unref(struct fm_request *r)
 {
     if (r && --r->head.refs == 0) {
         fm_request_release(r);
@@ -148,7 +148,7 @@ FM_INLINE void fm_request_unref(struct fm_request *r)
 }
 
 /* Drop the last reference, or any: for requests that most often hold nothing but a communicator. */
-FM_INLINE void fm_request_drop(struct fm_request *r)
+static FM_INLINE void fm_request_drop(struct fm_request *r)
 {
     struct fm_comm *comm = r->comm;
 
@@ -164,7 +164,7 @@ FM_INLINE void fm_request_drop(struct fm_request *r)
 
 /* Complete and successful, and its harvest is nothing but a look at the status and the end of the
    handle. In whole words where the tests allow it. */
-FM_INLINE bool fm_request_is_plain(const struct fm_request *r)
+static FM_INLINE bool fm_request_is_plain(const struct fm_request *r)
 {
     const bool should[4] = {true, false, true, false};
     uint32_t flags, plain_flags;
@@ -183,7 +183,7 @@ _Static_assert(offsetof(struct fm_request, is_internal) == offsetof(struct fm_re
 
 /* It is complete: status.error is final. Calls on_done and drops the engine's reference. Counted by
    the caller. */
-FM_INLINE void fm_request_end(struct fm_request *r)
+static FM_INLINE void fm_request_end(struct fm_request *r)
 {
     r->is_done = true;
     if (r->on_done) {
@@ -193,9 +193,9 @@ FM_INLINE void fm_request_end(struct fm_request *r)
 }
 
 /* The same, and count it. */
-FM_INLINE void fm_request_complete(struct fm_request *r)
+static FM_INLINE void fm_request_complete(struct fm_request *r)
 {
-    FM_STAT(fm_root.request_words->n_completed++);
+    FM_STAT(fm_root.request_counters->n_completed++);
     fm_request_end(r);
 }
 

@@ -81,8 +81,8 @@ static struct fm_buffer *buffer_of(const struct fm_comm *comm)
 /* What messages take, in all and of what the user gave. */
 static void count_taken(const struct fm_buffer *b, int64_t by)
 {
-    fathom_level_add(&b->ch->words->bsend_bytes, by);
-    b->ch->words->bsend_taken += is_automatic(b) ? 0 : (uint64_t)by;
+    fathom_level_add(&b->ch->counters->bsend_bytes, by);
+    b->ch->counters->bsend_taken += is_automatic(b) ? 0 : (uint64_t)by;
 }
 
 /* One free segment over the whole buffer, if a header fits at all. */
@@ -179,7 +179,7 @@ static void free_buffer(struct fm_buffer *b)
         at = &(*at)->next;
     }
     *at = b->next;
-    FM_STAT(b->ch->words->bsend_attached -= given(b));
+    FM_STAT(b->ch->counters->bsend_attached -= given(b));
     free(b);
 }
 
@@ -245,7 +245,7 @@ int fm_bsend_attach(struct fm_channel *ch, const void *owner, void *addr, MPI_Co
     }
     b->next = ch->buffers;
     ch->buffers = b;
-    FM_STAT(ch->words->bsend_attached += given(b));
+    FM_STAT(ch->counters->bsend_attached += given(b));
     return 0;
 }
 
@@ -267,7 +267,7 @@ static int wait_empty(struct fm_buffer *b)
     if (is_empty(b)) {
         return 0;
     }
-    FM_STAT(b->ch->words->n_bsend_waits++);
+    FM_STAT(b->ch->counters->n_bsend_waits++);
     return fm_wait_until(b->ch, is_empty, b);
 }
 
@@ -393,7 +393,7 @@ int fm_bsend(const struct fm_msg *m, MPI_Count len)
         return fm_fail(MPI_ERR_BUFFER, "no buffer is attached: call MPI_Buffer_attach first");
     }
     if (fm_send_at_once(m, len)) {
-        FM_STAT(ch->words->n_buffered_sent++);
+        FM_STAT(ch->counters->n_buffered_sent++);
         return 0;
     }
     s = take(b, (size_t)len);
@@ -401,13 +401,13 @@ int fm_bsend(const struct fm_msg *m, MPI_Count len)
         return no_room(b, len);
     }
     fm_pack_all(s + 1, m->buf, m->count, m->dtype);
-    FM_STAT(ch->words->n_packed_sent += !m->dtype->is_contig);
-    FM_STAT(ch->words->packed_sent_bytes += m->dtype->is_contig ? 0 : (uint64_t)len);
+    FM_STAT(ch->counters->n_packed_sent += !m->dtype->is_contig);
+    FM_STAT(ch->counters->packed_sent_bytes += m->dtype->is_contig ? 0 : (uint64_t)len);
     s->seq = ++b->last_seq;
     fm_list_push(&b->active, &s->active);
     FM_STAT(count_taken(b, (int64_t)s->len));
     rc = send_copy(m, len, s);
-    FM_STAT(ch->words->n_buffered_sent += rc == 0);
+    FM_STAT(ch->counters->n_buffered_sent += rc == 0);
     if (rc != 0) {
         give_back(s);
     }

@@ -75,7 +75,7 @@ static void comm_changed(struct fm_comm *comm, bool is_made)
         return;
     }
     fm_match_each_unexpected(ch->match, count_early, &c);
-    FM_STAT(comm->words->umq_len += c.n_found);
+    FM_STAT(comm->counters->umq_len += c.n_found);
 }
 
 struct fm_channel *fm_channel_main(void)
@@ -91,23 +91,23 @@ static void *take_words(struct fm_channel *ch, int k, void *given, const struct 
     if (given) {
         return given;
     }
-    ch->own_words[k] = calloc(1, table->block_len);
-    for (int i = 0; ch->own_words[k] && i < table->n_cvars; i++) {
-        *(uint64_t *)((char *)ch->own_words[k] + table->cvars[i].at) =
+    ch->own_counters[k] = calloc(1, table->block_len);
+    for (int i = 0; ch->own_counters[k] && i < table->n_cvars; i++) {
+        *(uint64_t *)((char *)ch->own_counters[k] + table->cvars[i].at) =
             (uint64_t)table->cvars[i].def;
     }
-    return ch->own_words[k];
+    return ch->own_counters[k];
 }
 
-static int make_words(struct fm_channel *ch, const struct fm_channel_words *words)
+static int make_words(struct fm_channel *ch, const struct fm_channel_counters *counters)
 {
-    struct fm_channel_words none = {0};
+    struct fm_channel_counters none = {0};
 
-    words = words ? words : &none;
-    ch->match_words = take_words(ch, 0, words->match, &fm_match_vars);
-    ch->words = take_words(ch, 1, words->p2p, &fm_p2p_vars);
-    ch->own_words[2] = NULL;
-    if (!ch->match_words || !ch->words) {
+    counters = counters ? counters : &none;
+    ch->match_counters = take_words(ch, 0, counters->match, &fm_match_vars);
+    ch->counters = take_words(ch, 1, counters->p2p, &fm_p2p_vars);
+    ch->own_counters[2] = NULL;
+    if (!ch->match_counters || !ch->counters) {
         return fm_fail(-FM_E_NOMEM, "no memory for the counters of the engine");
     }
     return 0;
@@ -141,7 +141,7 @@ static int make_peers(struct fm_channel *ch)
 static uint32_t window_of(const struct fm_channel *ch, uint64_t most_bytes)
 {
     uint64_t n = ch->n_peers > 1 ? (uint64_t)ch->n_peers - 1 : 1;
-    uint64_t blocks = ch->words->unexpected_limit / FM_BLOCK_LEN / n;
+    uint64_t blocks = ch->counters->unexpected_limit / FM_BLOCK_LEN / n;
     uint64_t most = most_bytes / FM_BLOCK_LEN;
 
     if (blocks > most) {
@@ -153,32 +153,32 @@ static uint32_t window_of(const struct fm_channel *ch, uint64_t most_bytes)
     return blocks < INT32_MAX ? (uint32_t)blocks : INT32_MAX;
 }
 
-static int make(struct fm_channel *ch, const struct fm_channel_words *words)
+static int make(struct fm_channel *ch, const struct fm_channel_counters *counters)
 {
-    struct fm_progress_words *pw;
-    int rc = make_words(ch, words);
+    struct fm_progress_counters *pw;
+    int rc = make_words(ch, counters);
 
     if (rc != 0) {
         return rc;
     }
-    pw = take_words(ch, 2, words ? words->progress : NULL, &fm_progress_vars);
+    pw = take_words(ch, 2, counters ? counters->progress : NULL, &fm_progress_vars);
     rc = pw ? fm_progress_create(pw, &ch->progress) : -FM_E_NOMEM;
     if (rc != 0) {
         return rc;
     }
     ch->window = window_of(ch, UINT64_MAX);
-    ch->far_window = window_of(ch, ch->words->sender_limit);
-    FM_STAT(ch->words->window_bytes = (uint64_t)ch->window * FM_BLOCK_LEN);
+    ch->far_window = window_of(ch, ch->counters->sender_limit);
+    FM_STAT(ch->counters->window_bytes = (uint64_t)ch->window * FM_BLOCK_LEN);
     rc = make_peers(ch);
-    rc = rc ? rc : fm_match_create(ch->match_words, &ch->match);
+    rc = rc ? rc : fm_match_create(ch->match_counters, &ch->match);
     rc = rc ? rc : fm_pool_init(&ch->blocks, FM_BLOCK_LEN, MAX_BLOCKS);
     rc = rc ? rc : fm_pool_init(&ch->fetches, FM_FETCH_LEN, MAX_FETCHES);
     rc = rc ? rc : fm_recv_blocking_create(ch);
     rc = rc ? rc : fm_message_init();
-    return rc ? rc : fm_request_init(&ch->words->req);
+    return rc ? rc : fm_request_init(&ch->counters->req);
 }
 
-int fm_channel_create(int n_peers, int self, const struct fm_channel_words *words,
+int fm_channel_create(int n_peers, int self, const struct fm_channel_counters *counters,
                       struct fm_channel **out_ch)
 {
     struct fm_channel *ch = calloc(1, sizeof(*ch));
@@ -194,7 +194,7 @@ int fm_channel_create(int n_peers, int self, const struct fm_channel_words *word
     ch->page = &ch->own_page;
     ch->enough = &ch->never;
     fm_list_init(&ch->waiting);
-    rc = make(ch, words);
+    rc = make(ch, counters);
     if (rc != 0) {
         fm_channel_destroy(ch);
         return rc;
@@ -270,8 +270,8 @@ void fm_channel_destroy(struct fm_channel *ch)
     fm_pool_finish(&ch->blocks);
     fm_pool_finish(&ch->fetches);
     free_peers(ch);
-    for (size_t k = 0; k < FM_ARRAY_LEN(ch->own_words); k++) {
-        free(ch->own_words[k]);
+    for (size_t k = 0; k < FM_ARRAY_LEN(ch->own_counters); k++) {
+        free(ch->own_counters[k]);
     }
     free(ch);
 }

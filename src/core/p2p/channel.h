@@ -18,8 +18,8 @@
 #define FM_MAX_TRANSPORTS 2
 
 struct fm_progress; /* progress.c: hooks and the state of waiting */
-struct fm_p2p_words;
-struct fm_progress_words;
+struct fm_p2p_counters;
+struct fm_progress_counters;
 
 struct fm_channel {
     struct fm_match *match;
@@ -28,8 +28,8 @@ struct fm_channel {
     int self; /* process index of this process */
     int n_transports;
     struct fm_transport *transports[FM_MAX_TRANSPORTS];
-    struct fm_p2p_words *words;
-    struct fm_match_words *match_words;
+    struct fm_p2p_counters *counters;
+    struct fm_match_counters *match_counters;
     struct fm_progress *progress;
     struct fathom_page *page; /* never NULL */
     struct fm_lock *lock;     /* the library lock, dropped while waiting */
@@ -65,13 +65,13 @@ struct fm_channel {
     uint64_t n_sending;      /* sends to other processes that are not complete */
     bool has_failed;         /* nothing works any more; `why` says it */
     char why[256];
-    void *own_words[3];          /* without a registry: memory of the words, else NULL */
+    void *own_counters[3];       /* without a registry: memory of the words, else NULL */
     struct fathom_page own_page; /* until the runtime names the real one */
 };
 
 /* Blocks of words that the runtime got from fathom_mpit_add(), one per table of the room. NULL (all
    or one): private memory. */
-struct fm_channel_words {
+struct fm_channel_counters {
     void *match;    /* fm_match_vars */
     void *p2p;      /* fm_p2p_vars (send, recv, eager, rndv, request) */
     void *progress; /* fm_progress_vars */
@@ -84,7 +84,7 @@ extern const struct fathom_table fm_progress_vars;
  * A channel without transports yet: self messages work. n_peers processes, this one being `self`.
  * Makes the pool of requests, and watches communicators (fm_root.comm_changed).
  */
-int fm_channel_create(int n_peers, int self, const struct fm_channel_words *words,
+int fm_channel_create(int n_peers, int self, const struct fm_channel_counters *counters,
                       struct fm_channel **out_ch);
 /* The sink to open a transport with, and the transport, once open. */
 void fm_channel_sink(struct fm_channel *ch, struct fm_sink *out_sink);

@@ -23,8 +23,8 @@ FM_COLD static int short_header(int kind, size_t len)
 }
 
 /* The receive that waits for this message, if there is one and the sender is who he says. */
-FM_INLINE int match(struct fm_channel *ch, const struct fm_wire_base *b,
-                    struct fm_recv_req **out_req)
+static FM_INLINE int match(struct fm_channel *ch, const struct fm_wire_base *b,
+                           struct fm_recv_req **out_req)
 {
     struct fm_match_key key = {.context = b->context, .source = b->source, .tag = b->tag};
     struct fm_posted *p = fm_match_arrival(ch->match, &key);
@@ -76,13 +76,14 @@ static __attribute__((noinline)) void take_long(struct fm_channel *ch, struct fm
                                                 const char *data)
 {
     FM_STAT(fm_counting_posted(&r->msg, -1));
-    FM_STAT(fm_tally_add(&ch->words->eager_recvd, (uint64_t)r->want));
+    FM_STAT(fm_traffic_add(&ch->counters->eager_recvd, (uint64_t)r->want));
     fm_recv_place(ch, r, data, (size_t)r->want);
     fm_recv_end(ch, r);
 }
 
-FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_base *b,
-                        uint64_t sreq, const char *data, size_t len)
+static FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer,
+                               const struct fm_wire_base *b, uint64_t sreq, const char *data,
+                               size_t len)
 {
     struct fm_recv_req *r;
     int rc = check_base(b);
@@ -108,7 +109,7 @@ FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer, const struc
     }
     FM_STAT(fm_counting_met(ch, &r->msg, b->source, len));
     fm_recv_place(ch, r, data, len);
-    if (FM_UNLIKELY(ch->words->req.on_done)) {
+    if (FM_UNLIKELY(ch->counters->req.on_done)) {
         fm_recv_emit_done(ch, r);
     }
     fm_request_end(&r->req);
@@ -205,7 +206,7 @@ static int got_rts(struct fm_channel *ch, struct fm_peer *peer, const struct fm_
     if (FM_UNLIKELY(rc != 0)) {
         return rc;
     }
-    FM_STAT(ch->words->n_rts_recvd++);
+    FM_STAT(ch->counters->n_rts_recvd++);
     if (!r) {
         rc = keep_rts(ch, h, n_runs);
     } else {
@@ -245,9 +246,9 @@ static int got_reply_to_send(struct fm_channel *ch, struct fm_peer *peer,
         return unknown("send", h->sreq);
     }
     if (h->head.kind == FM_WIRE_FIN) {
-        FM_STAT(ch->words->n_fin_recvd++);
+        FM_STAT(ch->counters->n_fin_recvd++);
     } else {
-        FM_STAT(ch->words->n_cts_recvd++);
+        FM_STAT(ch->counters->n_cts_recvd++);
     }
     return s->proto->on_reply(ch, s, h);
 }
@@ -258,13 +259,13 @@ static int got_data(struct fm_channel *ch, struct fm_peer *peer, const struct fm
     struct fm_recv_req *r = fm_ids_get(&ch->ids, FM_ID_RECV, h->rreq);
 
     if (FM_UNLIKELY(!r) && fm_ids_was_used(&ch->ids, h->rreq)) {
-        FM_STAT(ch->words->n_data_late++);
+        FM_STAT(ch->counters->n_data_late++);
         return 0; /* asked for, and fetched in the meantime */
     }
     if (FM_UNLIKELY(!r || r->peer != peer)) {
         return unknown("receive", h->rreq);
     }
-    FM_STAT(ch->words->n_data_recvd++);
+    FM_STAT(ch->counters->n_data_recvd++);
     return fm_rndv_data(ch, r, h, h + 1, len - sizeof(*h));
 }
 
@@ -272,8 +273,8 @@ static int got_credit(struct fm_channel *ch, struct fm_peer *peer, const struct 
 {
     uint32_t more = h->more - peer->q->rts_more;
 
-    FM_STAT(ch->words->n_credits_recvd++);
-    FM_STAT(ch->words->n_more_recvd += more != 0);
+    FM_STAT(ch->counters->n_credits_recvd++);
+    FM_STAT(ch->counters->n_more_recvd += more != 0);
     peer->q->rts_more = h->more;
     peer->rts_extra = more > UINT32_MAX - peer->rts_extra ? UINT32_MAX : peer->rts_extra + more;
     return 0;
@@ -368,7 +369,7 @@ static int got_reply(struct fm_channel *ch, struct fm_peer *peer, const struct f
 /* Nobody can be blamed: say it once, and count. */
 FM_COLD static void bad_message(struct fm_channel *ch, size_t len)
 {
-    if (ch->words->n_bad_messages++ == 0) {
+    if (ch->counters->n_bad_messages++ == 0) {
         fm_log_warn("a message of %zu bytes that no process of this job can have sent was dropped",
                     len);
     }
@@ -376,7 +377,7 @@ FM_COLD static void bad_message(struct fm_channel *ch, size_t len)
 
 FM_COLD static void bad_peer(struct fm_channel *ch, int proc)
 {
-    ch->words->n_bad_messages++;
+    ch->counters->n_bad_messages++;
     fm_peer_fail(ch, proc, fm_why());
 }
 

@@ -8,7 +8,7 @@
 
 static bool eager_fits(const struct fm_peer *peer, const struct fm_send_req *s)
 {
-    uint64_t own = s->msg.comm->words->eager_limit;
+    uint64_t own = s->msg.comm->counters->eager_limit;
     uint64_t len = (uint64_t)s->len;
 
     return len <= peer->eager_limit && (own == 0 || len < own) &&
@@ -45,7 +45,7 @@ static int send_whole(struct fm_peer *peer, const void *head, size_t head_len,
 
 static void count(struct fm_channel *ch, const struct fm_send_req *s)
 {
-    struct fm_p2p_words *w = ch->words;
+    struct fm_p2p_counters *w = ch->counters;
 
     FM_STAT(w->n_request_sent++);
     FM_STAT(w->request_sent_bytes += (uint64_t)s->len);
@@ -75,7 +75,7 @@ static int eager_start(struct fm_channel *ch, struct fm_send_req *s)
     }
     rc = send_whole(peer, &h, is_sync ? sizeof(h) : sizeof(h.base), s);
     if (rc != 0) {
-        FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
+        FM_STAT(ch->counters->n_refused += rc == FM_AGAIN);
         fm_ids_drop(&ch->ids, s->id);
         s->id = 0;
         return rc;

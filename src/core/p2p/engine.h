@@ -12,7 +12,7 @@
 #include "core/p2p/channel.h"
 #include "core/p2p/counting.h"
 #include "core/p2p/fetch.h"
-#include "core/p2p/p2p_words.h"
+#include "core/p2p/p2p_counters.h"
 #include "core/p2p/progress.h"
 #include "core/p2p/recv.h"
 #include "core/p2p/send.h"
@@ -89,13 +89,13 @@ struct fm_proto {
 extern const struct fm_proto fm_eager;
 extern const struct fm_proto fm_rndv;
 
-FM_INLINE uint32_t fm_msg_context(const struct fm_msg *m)
+static FM_INLINE uint32_t fm_msg_context(const struct fm_msg *m)
 {
     return m->comm->context + (uint32_t)m->space;
 }
 
-FM_INLINE void fm_wire_head_set(struct fm_wire_head *h, const struct fm_channel *ch, int kind,
-                                struct fm_peer *peer)
+static FM_INLINE void fm_wire_head_set(struct fm_wire_head *h, const struct fm_channel *ch,
+                                       int kind, struct fm_peer *peer)
 {
     h->kind = (uint8_t)kind;
     h->version = FM_WIRE_VERSION;
@@ -105,15 +105,15 @@ FM_INLINE void fm_wire_head_set(struct fm_wire_head *h, const struct fm_channel 
 }
 
 /* Two halves as they lie in memory, one behind the other. */
-FM_INLINE uint64_t fm_wire_pair(uint32_t first, uint32_t second)
+static FM_INLINE uint64_t fm_wire_pair(uint32_t first, uint32_t second)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? first | (uint64_t)second << 32
                                                      : (uint64_t)first << 32 | second;
 }
 
-/* In whole words, which is how they will be copied (util/copy.h). */
-FM_INLINE void fm_wire_base_set(struct fm_wire_base *b, const struct fm_channel *ch, int kind,
-                                struct fm_peer *peer, const struct fm_msg *m)
+/* In whole words, as util/copy.h copies them. */
+static FM_INLINE void fm_wire_base_set(struct fm_wire_base *b, const struct fm_channel *ch,
+                                       int kind, struct fm_peer *peer, const struct fm_msg *m)
 {
     struct fm_wire_head h = {.kind = (uint8_t)kind, .version = FM_WIRE_VERSION};
     uint32_t first;
@@ -130,7 +130,7 @@ FM_INLINE void fm_wire_base_set(struct fm_wire_base *b, const struct fm_channel 
 
 /* The peer's message does not need its n blocks here (any more). Tells it when a quarter of what
    the narrowest window takes has gathered. */
-FM_INLINE void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks)
+static FM_INLINE void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32_t n_blocks)
 {
     peer->freed += n_blocks;
     if (FM_UNLIKELY(peer->freed - peer->told > ch->far_window / 4)) {
@@ -138,8 +138,7 @@ FM_INLINE void fm_peer_freed(struct fm_channel *ch, struct fm_peer *peer, uint32
     }
 }
 
-/* send.c ------------------------------------------------------------------------------------- */
-
+/* send.c */
 /* Send a short message without a request, if that is possible now. */
 bool fm_send_at_once(const struct fm_msg *m, MPI_Count len);
 /* All bytes of the message may be reused: complete the request. */
@@ -170,7 +169,7 @@ FM_COLD void fm_recv_ask_stalled(struct fm_channel *ch, const struct fm_comm *co
 /* Wait for a receive and take it over; its error becomes a failure. */
 int fm_recv_wait(struct fm_request *r, struct fm_status *out_status);
 /* A message from `source` with `tag`, `len` bytes long, has met this receive: note it. */
-FM_INLINE void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_Count len)
+static FM_INLINE void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_Count len)
 {
     r->len = len;
     r->want = len < r->cap ? len : r->cap;
@@ -183,10 +182,10 @@ FM_INLINE void fm_recv_matched(struct fm_recv_req *r, int source, int tag, MPI_C
 FM_COLD void fm_recv_truncated(struct fm_channel *ch, struct fm_recv_req *r);
 FM_COLD void fm_recv_emit_done(struct fm_channel *ch, const struct fm_recv_req *r);
 /* All that is wanted is in the buffer, and nothing names the request any more. */
-FM_INLINE void fm_recv_end(struct fm_channel *ch, struct fm_recv_req *r)
+static FM_INLINE void fm_recv_end(struct fm_channel *ch, struct fm_recv_req *r)
 {
     FM_STAT(fm_counting_recvd(ch, &r->msg, r->req.status.source, r->want));
-    if (FM_UNLIKELY(ch->words->req.on_done)) {
+    if (FM_UNLIKELY(ch->counters->req.on_done)) {
         fm_recv_emit_done(ch, r);
     }
     if (FM_UNLIKELY(r->len > r->cap)) {
@@ -201,7 +200,8 @@ FM_COLD void fm_recv_fail(struct fm_channel *ch, struct fm_recv_req *r, int klas
 /* A message came in another's name: its peer has failed. */
 FM_COLD int fm_recv_refuse(struct fm_channel *ch, int proc, int source);
 /* Is the process the one that has this rank in the communicator? 0; else the peer has failed. */
-FM_INLINE int fm_recv_check(struct fm_channel *ch, const struct fm_msg *m, int proc, int source)
+static FM_INLINE int fm_recv_check(struct fm_channel *ch, const struct fm_msg *m, int proc,
+                                   int source)
 {
     if (FM_LIKELY(source < m->comm->n_remote && fm_comm_proc(m->comm, source) == proc)) {
         return 0;
@@ -213,8 +213,8 @@ void fm_recv_synced(struct fm_channel *ch, int proc, uint64_t sreq);
 /* Put payload into the buffer of a receive from the beginning on: not one run of bytes there. */
 void fm_recv_unpack(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len);
 /* The same, of any kind. */
-FM_INLINE void fm_recv_place(struct fm_channel *ch, struct fm_recv_req *r, const void *data,
-                             size_t len)
+static FM_INLINE void fm_recv_place(struct fm_channel *ch, struct fm_recv_req *r, const void *data,
+                                    size_t len)
 {
     if (FM_LIKELY(r->msg.dtype->is_contig)) {
         fm_copy((char *)r->msg.buf + r->msg.dtype->true_lb, data, len);

@@ -66,7 +66,7 @@ _Static_assert(sizeof(struct fm_fetch) <= FM_FETCH_LEN, "fits the pool");
 bool fm_fetch_pays(const struct fm_channel *ch, const struct fm_transport *tp, MPI_Count len,
                    MPI_Count n_pieces)
 {
-    uint64_t min = tp->max_pieces > 1 ? ch->words->piece_min : ch->words->piece_rma_min;
+    uint64_t min = tp->max_pieces > 1 ? ch->counters->piece_min : ch->counters->piece_rma_min;
 
     return n_pieces <= 1 || (uint64_t)(len / n_pieces) >= min;
 }
@@ -116,7 +116,7 @@ static void finish(struct fm_fetch *f)
                  r->peer->is_gone ? fm_peer_why(r->peer) : fm_why());
         fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
     } else if (status != 0 && !(is_asked && r->got == r->want)) {
-        FM_STAT(ch->words->n_rma_fallbacks++);
+        FM_STAT(ch->counters->n_rma_fallbacks++);
         r->peer->no_rma = true;
         if (!is_asked) { /* else it comes sooner or later */
             fm_rndv_ask(ch, r, false);
@@ -212,7 +212,7 @@ static void gather(struct fm_fetch *f, const struct fm_transport *tp, size_t max
 static void describe(struct fm_fetch *f, const struct fm_transport *tp, struct fm_rma *rma)
 {
     size_t left = (size_t)f->r->want - f->at;
-    size_t max = left < f->ch->words->rma_chunk ? left : f->ch->words->rma_chunk;
+    size_t max = left < f->ch->counters->rma_chunk ? left : f->ch->counters->rma_chunk;
 
     *rma = (struct fm_rma){
         .op = FM_RMA_GET, .remote = f->key, .mem = f->has_mem ? &f->mem : NULL, .done = part_done};
@@ -242,15 +242,15 @@ static int fetch_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out
     if (rc != 0) {
         p->is_flying = false;
         f->n_flying--;
-        FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
+        FM_STAT(ch->counters->n_refused += rc == FM_AGAIN);
         if (rc == FM_AGAIN) {
             return rc;
         }
         f->status = f->status ? f->status : rc;
     } else {
-        FM_STAT(ch->words->n_rma++);
-        FM_STAT(ch->words->rma_bytes += p->rma.len);
-        FM_STAT(ch->words->n_pieces += p->rma.n_pieces ? p->rma.n_pieces : f->pieces != NULL);
+        FM_STAT(ch->counters->n_rma++);
+        FM_STAT(ch->counters->rma_bytes += p->rma.len);
+        FM_STAT(ch->counters->n_pieces += p->rma.n_pieces ? p->rma.n_pieces : f->pieces != NULL);
         f->at += p->rma.len;
     }
     if (is_over(f)) {
@@ -275,7 +275,7 @@ static void lose_patience(struct fm_fetch *f)
     f->at = (size_t)f->r->got;
     f->out.emit = fetch_emit;
     fm_peer_wait(ch, f->r->peer, &f->out, FM_QUEUE_BULK);
-    FM_STAT(ch->words->n_impatient++);
+    FM_STAT(ch->counters->n_impatient++);
 }
 
 /* The peer may push others first. When time is up it gets some looks more: this process may have
@@ -294,7 +294,7 @@ static bool is_patient(struct fm_fetch *f)
         return true;
     }
     now = fm_now_ns();
-    f->until = f->until ? f->until : now + f->ch->words->push_us * 1000;
+    f->until = f->until ? f->until : now + f->ch->counters->push_us * 1000;
     f->is_late = now >= f->until;
     return !f->is_late || !was_late;
 }
@@ -332,7 +332,7 @@ bool fm_fetch_covered(struct fm_recv_req *r)
 /* Is it worth to ask? Not when the sender can only push while this process does not run. */
 static bool is_to_push(const struct fm_channel *ch, const struct fm_rts *rts)
 {
-    return rts->can_push && rts->len <= ch->words->push_max && ch->words->push_us &&
+    return rts->can_push && rts->len <= ch->counters->push_max && ch->counters->push_us &&
            !fm_progress_is_crowded(ch);
 }
 
@@ -374,7 +374,7 @@ static void set_up(struct fm_fetch *f, struct fm_channel *ch, struct fm_recv_req
     f->ch = ch;
     f->r = r;
     f->key = rts->key;
-    f->depth = (int)ch->words->rma_depth < DEPTH_MAX ? (int)ch->words->rma_depth : DEPTH_MAX;
+    f->depth = (int)ch->counters->rma_depth < DEPTH_MAX ? (int)ch->counters->rma_depth : DEPTH_MAX;
     r->fetch = f;
     if (tp->wants_local_mem && r->msg.dtype->is_contig) {
         f->has_mem = tp->ops->expose(tp, (char *)r->msg.buf + r->msg.dtype->true_lb,
@@ -402,9 +402,9 @@ bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct f
     if (pieces) {
         f->pieces = pieces;
         f->depth = r->peer->ep->tp->max_pieces > 1 ? 1 : f->depth; /* there is one list */
-        FM_STAT(ch->words->n_piecewise++);
+        FM_STAT(ch->counters->n_piecewise++);
     }
-    if (FM_UNLIKELY(ch->words->on_data_start)) {
+    if (FM_UNLIKELY(ch->counters->on_data_start)) {
         fm_p2p_emit(ch, FM_EV_DATA_START, r->peer->proc, fm_msg_context(&r->msg), r->req.status.tag,
                     (uint64_t)r->want);
     }
@@ -412,7 +412,7 @@ bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct f
         f->is_asked = true;
         f->out.emit = patient_emit;
         fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_PATIENT);
-        FM_STAT(ch->words->n_pushes++);
+        FM_STAT(ch->counters->n_pushes++);
         fm_rndv_ask(ch, r, true); /* last: when the peer fails in it, all this is gone */
     } else {
         fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_BULK);

@@ -33,7 +33,7 @@ void fm_ids_drop(struct fm_ids *ids, uint64_t id);
 void fm_ids_finish(struct fm_ids *ids);
 
 /* Was this once a name? */
-FM_INLINE bool fm_ids_was_used(const struct fm_ids *ids, uint64_t id)
+static FM_INLINE bool fm_ids_was_used(const struct fm_ids *ids, uint64_t id)
 {
     uint32_t k = (uint32_t)id, gen = (uint32_t)(id >> 32);
 
@@ -41,7 +41,7 @@ FM_INLINE bool fm_ids_was_used(const struct fm_ids *ids, uint64_t id)
 }
 
 /* The object of this kind that has the name, or NULL. */
-FM_INLINE void *fm_ids_get(const struct fm_ids *ids, uint16_t kind, uint64_t id)
+static FM_INLINE void *fm_ids_get(const struct fm_ids *ids, uint16_t kind, uint64_t id)
 {
     uint32_t k = (uint32_t)id;
     const struct fm_id_slot *s;

@@ -59,7 +59,7 @@ struct fm_match {
     uint64_t n_wilds;         /* sum of n_wild */
     unsigned filed;           /* bit k: unexpected messages are filed under kind k too */
     struct fm_list all_unexpected;
-    struct fm_match_words *words;
+    struct fm_match_counters *counters;
     struct queue *free;
     struct slab *slabs;
     size_t max_buckets;
@@ -102,7 +102,7 @@ static __attribute__((noinline)) struct queue *
 find_behind(const struct fm_match *m, struct queue **bucket, uint32_t context, uint64_t pair)
 {
     for (struct queue *last = *bucket, *q = last->next; q; last = q, q = q->next) {
-        FM_STAT(m->words->n_other_steps++);
+        FM_STAT(m->counters->n_other_steps++);
         if (is_of(q, context, pair)) {
             last->next = q->next;
             q->next = *bucket;
@@ -144,7 +144,7 @@ static inline struct queue *find(const struct fm_match *m, struct table *t, uint
 }
 
 #define EMIT(m, word, event, key, length)                                                          \
-    FM_STAT(if (FM_UNLIKELY((m)->words->word)) fm_match_emit((m)->words, event, key, length))
+    FM_STAT(if (FM_UNLIKELY((m)->counters->word)) fm_match_emit((m)->counters, event, key, length))
 
 /* ---- Tables: the cold side ------------------------------------------------------------------ */
 
@@ -201,7 +201,7 @@ static void grow(struct fm_match *m, struct table *t)
             *to = q;
         }
     }
-    m->words->table_bytes += t->n_buckets * sizeof(struct queue *);
+    m->counters->table_bytes += t->n_buckets * sizeof(struct queue *);
     wide.n_queues = t->n_queues;
     free(t->buckets);
     *t = wide;
@@ -216,7 +216,7 @@ FM_COLD static void make_room(struct fm_match *m, struct table *t)
         grow(m, t);
     }
     t->sweep_at = t->n_queues * 2 > t->n_buckets / 2 ? t->n_queues * 2 : t->n_buckets / 2;
-    FM_STAT(m->words->n_rehashes++);
+    FM_STAT(m->counters->n_rehashes++);
 }
 
 FM_COLD static int add_slab(struct fm_match *m)
@@ -234,7 +234,7 @@ FM_COLD static int add_slab(struct fm_match *m)
         q[k].next = m->free;
         m->free = &q[k];
     }
-    m->words->table_bytes += SLAB_LEN;
+    m->counters->table_bytes += SLAB_LEN;
     return 0;
 }
 
@@ -282,7 +282,7 @@ static size_t power_of_two(uint64_t n, uint64_t otherwise)
     return p;
 }
 
-int fm_match_create(struct fm_match_words *words, struct fm_match **out_match)
+int fm_match_create(struct fm_match_counters *counters, struct fm_match **out_match)
 {
     struct fm_match *m = calloc(1, sizeof(*m));
     size_t first;
@@ -291,9 +291,9 @@ int fm_match_create(struct fm_match_words *words, struct fm_match **out_match)
     if (!m) {
         return fm_fail(-FM_E_NOMEM, "no memory for the matching engine");
     }
-    m->words = words;
-    m->max_buckets = power_of_two(words->buckets_max, FM_MATCH_BUCKETS_MAX);
-    first = power_of_two(words->buckets_first, FM_MATCH_BUCKETS_FIRST);
+    m->counters = counters;
+    m->max_buckets = power_of_two(counters->buckets_max, FM_MATCH_BUCKETS_MAX);
+    first = power_of_two(counters->buckets_first, FM_MATCH_BUCKETS_FIRST);
     first = first > m->max_buckets ? m->max_buckets : first;
     fm_list_init(&m->all_unexpected);
     rc = table_init(&m->posted, first);
@@ -304,7 +304,7 @@ int fm_match_create(struct fm_match_words *words, struct fm_match **out_match)
     if (rc < 0) {
         goto err_posted;
     }
-    words->table_bytes = 2 * first * sizeof(struct queue *);
+    counters->table_bytes = 2 * first * sizeof(struct queue *);
     *out_match = m;
     return 0;
 
@@ -326,9 +326,9 @@ void fm_match_destroy(struct fm_match *m)
     }
     free(m->unexpected.buckets);
     free(m->posted.buckets);
-    fathom_level_set(&m->words->prq_len, 0);
-    fathom_level_set(&m->words->umq_len, 0);
-    m->words->table_bytes = 0;
+    fathom_level_set(&m->counters->prq_len, 0);
+    fathom_level_set(&m->counters->umq_len, 0);
+    m->counters->table_bytes = 0;
     free(m);
 }
 
@@ -408,7 +408,7 @@ find_mixed(struct fm_match *m, const struct fm_match_key *key, uint64_t n_queued
         p = q && !fm_list_is_empty(&q->entries) ? first_posted(q) : NULL;
     }
     p = oldest_wild(m, key, p, &n_steps);
-    FM_STAT(m->words->n_other_steps += n_steps - (p != NULL));
+    FM_STAT(m->counters->n_other_steps += n_steps - (p != NULL));
     return p;
 }
 
@@ -425,15 +425,15 @@ static inline struct fm_posted *find_posted(struct fm_match *m, const struct fm_
     if (FM_LIKELY(q && !fm_list_is_empty(&q->entries))) {
         return first_posted(q);
     }
-    FM_STAT(m->words->n_other_steps++);
+    FM_STAT(m->counters->n_other_steps++);
     return NULL;
 }
 
 /* The level went beyond a mark, or a tool wants the event. */
 FM_COLD static void note_posted(struct fm_match *m, const struct fm_match_key *key)
 {
-    fathom_level_set(&m->words->prq_len, m->words->prq_len.now);
-    EMIT(m, on_posted, FM_MATCH_EV_POSTED, key, m->words->prq_len.now);
+    fathom_level_set(&m->counters->prq_len, m->counters->prq_len.now);
+    EMIT(m, on_posted, FM_MATCH_EV_POSTED, key, m->counters->prq_len.now);
 }
 
 /* A tool wants the event. Returns p, so that the straight line has nothing to keep for after the
@@ -441,7 +441,7 @@ FM_COLD static void note_posted(struct fm_match *m, const struct fm_match_key *k
 FM_COLD static struct fm_posted *note_matched(struct fm_match *m, const struct fm_match_key *key,
                                               struct fm_posted *p)
 {
-    fm_match_emit(m->words, FM_MATCH_EV_MATCHED, key, m->words->prq_len.now);
+    fm_match_emit(m->counters, FM_MATCH_EV_MATCHED, key, m->counters->prq_len.now);
     return p;
 }
 
@@ -449,7 +449,7 @@ FM_COLD static struct fm_posted *note_matched(struct fm_match *m, const struct f
 static inline struct fm_posted *hit(struct fm_match *m, const struct fm_match_key *key,
                                     struct fm_posted *p)
 {
-    struct fm_match_words *w = m->words;
+    struct fm_match_counters *w = m->counters;
 
     w->prq_len.now--;
     p->queue = NULL;
@@ -461,15 +461,15 @@ static inline struct fm_posted *hit(struct fm_match *m, const struct fm_match_ke
 static __attribute__((noinline)) struct fm_posted *arrival_queued(struct fm_match *m,
                                                                   const struct fm_match_key *key)
 {
-    uint64_t n_queued = m->words->prq_len.now - (m->single != NULL);
+    uint64_t n_queued = m->counters->prq_len.now - (m->single != NULL);
     struct fm_posted *p = n_queued ? find_posted(m, key, n_queued) : NULL;
 
-    FM_STAT(m->words->n_other_steps += m->single != NULL);
+    FM_STAT(m->counters->n_other_steps += m->single != NULL);
     if (p) {
         unqueue(m, p);
         return hit(m, key, p);
     }
-    FM_STAT(m->words->n_other_attempts++);
+    FM_STAT(m->counters->n_other_attempts++);
     return NULL;
 }
 
@@ -514,7 +514,7 @@ static inline int push_posted(struct fm_match *m, struct fm_posted *p)
 /* It waits: so many do now. */
 static inline void posted(struct fm_match *m, const struct fm_posted *p, uint64_t now)
 {
-    struct fm_match_words *w = m->words;
+    struct fm_match_counters *w = m->counters;
 
     __atomic_store_n(&w->prq_len.now, now, __ATOMIC_RELAXED);
     if (FM_STATS &&
@@ -525,7 +525,7 @@ static inline void posted(struct fm_match *m, const struct fm_posted *p, uint64_
 
 static inline int post(struct fm_match *m, struct fm_posted *p)
 {
-    uint64_t n_queued = m->words->prq_len.now;
+    uint64_t n_queued = m->counters->prq_len.now;
 
     if (n_queued == 0) {
         m->single = p;
@@ -533,7 +533,7 @@ static inline int post(struct fm_match *m, struct fm_posted *p)
     } else if (FM_UNLIKELY(push_posted(m, p) != 0)) {
         return -FM_E_NOMEM;
     }
-    p->stamp = m->words->n_posts + m->n_reposts; /* one of the two grows now */
+    p->stamp = m->counters->n_posts + m->n_reposts; /* one of the two grows now */
     posted(m, p, n_queued + 1);
     return 0;
 }
@@ -543,7 +543,7 @@ int fm_match_post(struct fm_match *m, struct fm_posted *p)
     int rc = post(m, p);
 
     m->n_reposts += rc == 0;
-    FM_STAT(m->words->n_other_steps += rc == 0);
+    FM_STAT(m->counters->n_other_steps += rc == 0);
     return rc;
 }
 
@@ -558,7 +558,7 @@ bool fm_match_unpost(struct fm_match *m, struct fm_posted *p)
         unqueue(m, p);
     }
     p->queue = NULL;
-    level_down(&m->words->prq_len);
+    level_down(&m->counters->prq_len);
     return true;
 }
 
@@ -580,7 +580,7 @@ static inline int file(struct fm_match *m, struct fm_unexpected *u, unsigned kin
 {
     struct queue *q = find_or_make(m, &m->unexpected, u->key.context, pair_for(&u->key, kind));
 
-    FM_STAT(m->words->n_other_steps++);
+    FM_STAT(m->counters->n_other_steps++);
     if (FM_UNLIKELY(!q)) {
         return -FM_E_NOMEM;
     }
@@ -597,7 +597,7 @@ static void take_unexpected(struct fm_match *m, struct fm_unexpected *u)
         }
     }
     fm_list_remove(&u->all);
-    if (level_down(&m->words->umq_len) == 0) {
+    if (level_down(&m->counters->umq_len) == 0) {
         m->filed = 0;
     }
 }
@@ -614,8 +614,8 @@ int fm_match_keep(struct fm_match *m, struct fm_unexpected *u)
     }
     u->stamp = m->stamp++;
     fm_list_push(&m->all_unexpected, &u->all);
-    level_up(&m->words->umq_len);
-    EMIT(m, on_umq_in, FM_MATCH_EV_UMQ_IN, &u->key, m->words->umq_len.now);
+    level_up(&m->counters->umq_len);
+    EMIT(m, on_umq_in, FM_MATCH_EV_UMQ_IN, &u->key, m->counters->umq_len.now);
     return 0;
 
 err_file:
@@ -630,7 +630,7 @@ err_file:
 /* File all waiting messages under a kind of key that none was filed under. */
 FM_COLD static int file_all(struct fm_match *m, unsigned kind)
 {
-    FM_STAT(m->words->n_indexings++);
+    FM_STAT(m->counters->n_indexings++);
     fm_list_each(l, next, &m->all_unexpected)
     {
         if (file(m, fm_container_of(l, struct fm_unexpected, all), kind) < 0) {
@@ -675,7 +675,7 @@ static struct fm_unexpected *search(struct fm_match *m, const struct fm_match_ke
     if (kind != EXACT && !(m->filed >> kind & 1) && FM_UNLIKELY(file_all(m, kind) < 0)) {
         return scan(m, key);
     }
-    FM_STAT(m->words->n_other_steps++);
+    FM_STAT(m->counters->n_other_steps++);
     q = find(m, &m->unexpected, key->context, pair_of(key->source, key->tag));
     return q && !fm_list_is_empty(&q->entries) ? first_unexpected(q, kind) : NULL;
 }
@@ -689,27 +689,27 @@ static inline bool is_exact(const struct fm_match_key *key)
 static inline void count_wild(struct fm_match *m, const struct fm_match_key *key)
 {
     if (FM_UNLIKELY(!is_exact(key))) {
-        FM_STAT(m->words->n_wildcards++);
+        FM_STAT(m->counters->n_wildcards++);
     }
 }
 
 /* The oldest message for a receive, which is taken out; or NULL. */
 static inline struct fm_unexpected *receive(struct fm_match *m, const struct fm_match_key *key)
 {
-    struct fm_unexpected *u = FM_UNLIKELY(m->words->umq_len.now) ? search(m, key) : NULL;
+    struct fm_unexpected *u = FM_UNLIKELY(m->counters->umq_len.now) ? search(m, key) : NULL;
 
     count_wild(m, key);
     if (u) {
         take_unexpected(m, u);
-        FM_STAT(m->words->n_unexpected_hits++);
-        EMIT(m, on_umq_out, FM_MATCH_EV_UMQ_OUT, &u->key, m->words->umq_len.now);
+        FM_STAT(m->counters->n_unexpected_hits++);
+        EMIT(m, on_umq_out, FM_MATCH_EV_UMQ_OUT, &u->key, m->counters->umq_len.now);
     }
     return u;
 }
 
 struct fm_unexpected *fm_match_receive(struct fm_match *m, const struct fm_match_key *key)
 {
-    FM_STAT(m->words->n_other_attempts++);
+    FM_STAT(m->counters->n_other_attempts++);
     return receive(m, key);
 }
 
@@ -721,17 +721,17 @@ static __attribute__((noinline)) int take_or_queue(struct fm_match *m, struct fm
 
     *out_u = receive(m, &p->key);
     if (*out_u) {
-        FM_STAT(m->words->n_other_attempts++);
+        FM_STAT(m->counters->n_other_attempts++);
     } else {
         rc = post(m, p);
-        m->words->n_posts += rc == 0; /* counts the search with it */
+        m->counters->n_posts += rc == 0; /* counts the search with it */
     }
     return rc;
 }
 
 int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_unexpected **out_u)
 {
-    struct fm_match_words *w = m->words;
+    struct fm_match_counters *w = m->counters;
     uint64_t n_queued = w->prq_len.now;
     struct queue *q;
 
@@ -760,8 +760,8 @@ int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_une
 
 struct fm_unexpected *fm_match_probe(struct fm_match *m, const struct fm_match_key *key)
 {
-    FM_STAT(m->words->n_other_attempts++);
-    return m->words->umq_len.now ? search(m, key) : NULL;
+    FM_STAT(m->counters->n_other_attempts++);
+    return m->counters->umq_len.now ? search(m, key) : NULL;
 }
 
 bool fm_match_drop(struct fm_match *m, struct fm_unexpected *u)
@@ -823,7 +823,7 @@ static void collect_posted(struct fm_match *m, struct fm_posted **out)
 
 void fm_match_each_posted(struct fm_match *m, void (*fn)(struct fm_posted *p, void *ctx), void *ctx)
 {
-    size_t n = m->words->prq_len.now;
+    size_t n = m->counters->prq_len.now;
     struct fm_posted **sorted = malloc((n ? n : 1) * sizeof(*sorted));
 
     if (!sorted) { /* square in time, but a dump of a process that is out of memory is worth it */

@@ -34,7 +34,7 @@ struct fm_match_key {
 };
 
 /* Words of the room in the shared page; rows in match_vars.c. */
-struct fm_match_words {
+struct fm_match_counters {
     /* A message that finds its receive touches this line and the next word or two. */
     struct fathom_level prq_len;    /* posted receives; no low mark */
     uint64_t on_posted, on_matched; /* events */
@@ -76,7 +76,7 @@ struct fm_unexpected {
 
 struct fm_match; /* opaque; match.c */
 
-int fm_match_create(struct fm_match_words *words, struct fm_match **out_match);
+int fm_match_create(struct fm_match_counters *counters, struct fm_match **out_match);
 /* Entries that are still queued are forgotten, not freed. NULL is fine. */
 void fm_match_destroy(struct fm_match *m);
 

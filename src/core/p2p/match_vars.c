@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variables and events of matching, as rows over struct fm_match_words. */
+/* The variables and events of matching, as rows over struct fm_match_counters. */
 #include "core/p2p/match_vars.h"
 
-#define AT(member) offsetof(struct fm_match_words, member)
+#define AT(member) offsetof(struct fm_match_counters, member)
 
 static const struct fathom_cvar cvars[] = {
     {.name = "match_buckets_first",
@@ -168,7 +168,7 @@ static const struct fathom_category categories[] = {
 
 const struct fathom_table fm_match_vars = {
     .room = "match",
-    .block_len = sizeof(struct fm_match_words),
+    .block_len = sizeof(struct fm_match_counters),
     .cvars = cvars,
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
@@ -179,10 +179,10 @@ const struct fathom_table fm_match_vars = {
     .n_categories = FM_ARRAY_LEN(categories),
 };
 
-void fm_match_emit(const struct fm_match_words *words, enum fm_match_event event,
+void fm_match_emit(const struct fm_match_counters *counters, enum fm_match_event event,
                    const struct fm_match_key *key, uint64_t length)
 {
     uint64_t values[] = {key->context, (uint64_t)key->source, (uint64_t)key->tag, length};
 
-    fathom_mpit_emit(&events[event], words, NULL, values);
+    fathom_mpit_emit(&events[event], counters, NULL, values);
 }

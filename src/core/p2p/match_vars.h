@@ -15,5 +15,5 @@ enum fm_match_event {
 };
 
 /* To be called when the event's word says that somebody listens. `length` is that of the set. */
-FM_COLD void fm_match_emit(const struct fm_match_words *words, enum fm_match_event event,
+FM_COLD void fm_match_emit(const struct fm_match_counters *counters, enum fm_match_event event,
                            const struct fm_match_key *key, uint64_t length);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variables and events of the engine, as rows over the words of p2p_words.h; those of progress
- * are in progress_vars.c, those of matching in match_vars.c.
+ * Variables and events of the engine; the counters are in p2p_counters.h. Progress has
+ * progress_vars.c, matching has match_vars.c.
  */
 #include "core/p2p/engine.h"
 
-#define WORD(f) offsetof(struct fm_p2p_words, f)
+#define WORD(f) offsetof(struct fm_p2p_counters, f)
 
 static const struct fathom_enum_item reason_items[] = {
     {FM_REASON_SHORT, "short"}, {FM_REASON_EAGER, "eager"}, {FM_REASON_COMM, "comm"},
@@ -18,7 +18,7 @@ static int limits_changed(void *block, void *object)
 {
     struct fm_channel *ch = fm_channel_main();
 
-    for (int k = 0; ch && ch->words == block && k < ch->n_peers; k++) {
+    for (int k = 0; ch && ch->counters == block && k < ch->n_peers; k++) {
         fm_peer_limits(ch, &ch->peers[k]);
     }
     return 0;
@@ -134,7 +134,7 @@ static const struct fathom_cvar cvars[] = {
 
 /* What is tiny is counted by its length only (counting.h): the first n bins. */
 #define TINY(array, member, n)                                                                     \
-    {WORD(array[0].member), n, sizeof(struct fm_tally) / sizeof(uint64_t)}
+    {WORD(array[0].member), n, sizeof(struct fm_traffic) / sizeof(uint64_t)}
 static const struct fathom_term short_sent[] = {{WORD(short_sent.n)},
                                                 TINY(tiny_sent, n, FM_TINY_BINS)};
 static const struct fathom_term short_sent_bytes[] = {{WORD(short_sent.len)},
@@ -489,7 +489,7 @@ static const struct fathom_category categories[] = {
 
 const struct fathom_table fm_p2p_vars = {
     .room = "p2p",
-    .block_len = sizeof(struct fm_p2p_words),
+    .block_len = sizeof(struct fm_p2p_counters),
     .cvars = cvars,
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
@@ -505,5 +505,5 @@ void fm_p2p_emit(const struct fm_channel *ch, enum fm_p2p_event ev, int proc, ui
 {
     const uint64_t values[] = {(uint64_t)(int64_t)proc, context, (uint64_t)(int64_t)tag, bytes};
 
-    fathom_mpit_emit(&events[ev], ch->words, NULL, values);
+    fathom_mpit_emit(&events[ev], ch->counters, NULL, values);
 }

@@ -18,7 +18,7 @@ static uint32_t at_most(uint64_t a, size_t b)
 
 void fm_peer_limits(struct fm_channel *ch, struct fm_peer *peer)
 {
-    uint64_t eager = ch->words->eager_limit;
+    uint64_t eager = ch->counters->eager_limit;
     size_t room;
 
     if (!peer->ep) {
@@ -29,8 +29,8 @@ void fm_peer_limits(struct fm_channel *ch, struct fm_peer *peer)
     }
     room = peer->ep->tp->max_send - sizeof(struct fm_wire_sync);
     peer->eager_limit = at_most(eager, room);
-    peer->short_limit = at_most(ch->words->short_limit, peer->eager_limit);
-    peer->window = peer->ep->tp->hoards ? ch->far_window : ch->window;
+    peer->short_limit = at_most(ch->counters->short_limit, peer->eager_limit);
+    peer->window = peer->ep->tp->is_unbounded ? ch->far_window : ch->window;
 }
 
 static int refuse(const struct fm_peer *peer)
@@ -60,8 +60,8 @@ int fm_peer_resolve(struct fm_channel *ch, int proc, struct fm_peer **out_peer)
     }
     peer->is_open = true;
     fm_peer_limits(ch, peer);
-    FM_STAT(ch->words->n_peers++);
-    if (FM_UNLIKELY(ch->words->on_peer)) {
+    FM_STAT(ch->counters->n_peers++);
+    if (FM_UNLIKELY(ch->counters->on_peer)) {
         fm_p2p_emit(ch, FM_EV_PEER, proc, 0, 0, peer->ep->tp->max_send);
     }
     *out_peer = peer;
@@ -77,8 +77,8 @@ const char *fm_peer_why(const struct fm_peer *peer)
 
 static void count_waiting(struct fm_channel *ch, int queue, int by)
 {
-    FM_STAT(
-        fathom_level_add(queue >= FM_QUEUE_BULK ? &ch->words->bulk_len : &ch->words->out_len, by));
+    FM_STAT(fathom_level_add(
+        queue >= FM_QUEUE_BULK ? &ch->counters->bulk_len : &ch->counters->out_len, by));
 }
 
 static bool is_idle(const struct fm_peer_queues *q)
@@ -146,7 +146,7 @@ static int flush_in_order(struct fm_channel *ch, struct fm_peer *peer, enum fm_q
 static int flush_bulk(struct fm_channel *ch, struct fm_peer *peer)
 {
     struct fm_list *bulk = &peer->q->lists[FM_QUEUE_BULK];
-    int budget = (int)ch->words->pipeline_depth;
+    int budget = (int)ch->counters->pipeline_depth;
     struct fm_list *first;
     int n = 0;
 
@@ -212,7 +212,7 @@ static int answer_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_ou
         fm_peer_unwait(ch, peer, out);
         fm_pool_put(&ch->blocks, a);
     }
-    FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
+    FM_STAT(ch->counters->n_refused += rc == FM_AGAIN);
     return rc;
 }
 
@@ -256,7 +256,7 @@ int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size
         return 0;
     }
     if (rc == FM_AGAIN) {
-        FM_STAT(ch->words->n_refused++);
+        FM_STAT(ch->counters->n_refused++);
         return answer_later(ch, peer, head, len);
     }
     fm_peer_fail(ch, peer->proc, fm_why());
@@ -276,11 +276,11 @@ void fm_peer_tell_freed(struct fm_channel *ch, struct fm_peer *peer)
     peer->told = peer->freed;
     fm_wire_head_set(&h.head, ch, FM_WIRE_CREDIT, peer);
     if (fm_peer_answer(ch, peer, &h, sizeof(h)) == 0) {
-        FM_STAT(ch->words->n_credits_sent++);
+        FM_STAT(ch->counters->n_credits_sent++);
     }
 }
 
-void fm_peer_nudge(struct fm_channel *ch, int proc)
+void fm_peer_wake(struct fm_channel *ch, int proc)
 {
     fm_peer_tell_freed(ch, &ch->peers[proc]);
 }
@@ -292,8 +292,8 @@ void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer)
     }
     peer->has_stalled = false;
     ch->n_stalled--;
-    peer->q->more += (uint32_t)ch->words->rts_window;
-    FM_STAT(ch->words->n_more_sent++);
+    peer->q->more += (uint32_t)ch->counters->rts_window;
+    FM_STAT(ch->counters->n_more_sent++);
     fm_peer_tell_freed(ch, peer);
 }
 
@@ -391,8 +391,8 @@ void fm_peer_fail(struct fm_channel *ch, int proc, const char *why)
     }
     peer->q->why = strdup(why && why[0] ? why : "it cannot be reached");
     snprintf(l.why, sizeof(l.why), "process %d is gone: %s", proc, fm_peer_why(peer));
-    FM_STAT(ch->words->n_peers_failed++);
-    if (FM_UNLIKELY(ch->words->on_peer_failed)) {
+    FM_STAT(ch->counters->n_peers_failed++);
+    if (FM_UNLIKELY(ch->counters->on_peer_failed)) {
         fm_p2p_emit(ch, FM_EV_PEER_FAILED, proc, 0, 0, 0);
     }
     fm_list_init(&l.posted);

@@ -104,7 +104,7 @@ FM_COLD void fm_peer_tell_freed(struct fm_channel *ch, struct fm_peer *peer);
 void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer);
 
 /* Wake the process, should it sleep in fm_wait_shared(): an empty notice of credit. */
-void fm_peer_nudge(struct fm_channel *ch, int proc);
+void fm_peer_wake(struct fm_channel *ch, int proc);
 
 /* The peer is lost: everything that waits for it ends with an error that says why. */
 FM_COLD void fm_peer_fail(struct fm_channel *ch, int proc, const char *why);
@@ -113,7 +113,7 @@ FM_COLD void fm_peer_fail(struct fm_channel *ch, int proc, const char *why);
 const char *fm_peer_why(const struct fm_peer *peer);
 
 /* Is there room for an eager message of n blocks? */
-FM_INLINE bool fm_peer_has_credit(const struct fm_peer *peer, uint32_t n_blocks)
+static FM_INLINE bool fm_peer_has_credit(const struct fm_peer *peer, uint32_t n_blocks)
 {
     return peer->charged - peer->returned + n_blocks <= peer->window;
 }

@@ -103,7 +103,7 @@ int fm_iprobe(struct fm_comm *comm, int peer, int tag, bool *out_found,
     struct search s = search_of(comm, peer, tag, false);
     int rc;
 
-    FM_STAT(comm->ch->match_words->n_probes++);
+    FM_STAT(comm->ch->match_counters->n_probes++);
     if (peer == MPI_PROC_NULL) {
         *out_status = FM_STATUS_NULL;
         *out_found = true;
@@ -125,7 +125,7 @@ int fm_probe(struct fm_comm *comm, int peer, int tag, struct fm_status *out_stat
     struct search s = search_of(comm, peer, tag, false);
     int rc;
 
-    FM_STAT(comm->ch->match_words->n_probes++);
+    FM_STAT(comm->ch->match_counters->n_probes++);
     if (peer == MPI_PROC_NULL) {
         *out_status = FM_STATUS_NULL;
         return 0;
@@ -170,7 +170,7 @@ int fm_improbe(struct fm_comm *comm, int peer, int tag, struct fm_message **out_
     struct search s = search_of(comm, peer, tag, true);
     int rc;
 
-    FM_STAT(comm->ch->match_words->n_probes++);
+    FM_STAT(comm->ch->match_counters->n_probes++);
     if (peer == MPI_PROC_NULL) {
         *out_status = FM_STATUS_NULL;
         *out_message = &no_proc;
@@ -193,7 +193,7 @@ int fm_mprobe(struct fm_comm *comm, int peer, int tag, struct fm_message **out_m
     struct search s = search_of(comm, peer, tag, true);
     int rc;
 
-    FM_STAT(comm->ch->match_words->n_probes++);
+    FM_STAT(comm->ch->match_counters->n_probes++);
     if (peer == MPI_PROC_NULL) {
         *out_status = FM_STATUS_NULL;
         *out_message = &no_proc;

@@ -27,7 +27,7 @@ struct hook {
 };
 
 struct fm_progress {
-    struct fm_progress_words *words;
+    struct fm_progress_counters *counters;
     struct hook hooks[N_HOOKS];
     int n_hooks;
     int n_processors;
@@ -37,7 +37,7 @@ struct fm_progress {
     const void *poller;    /* the thread that polls for all that wait; NULL: none. Needs the lock */
 };
 
-int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out_progress)
+int fm_progress_create(struct fm_progress_counters *counters, struct fm_progress **out_progress)
 {
     struct fm_progress *p = calloc(1, sizeof(*p));
     cpu_set_t cpus;
@@ -45,7 +45,7 @@ int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out
     if (!p) {
         return fm_fail(-FM_E_NOMEM, "no memory for the progress engine");
     }
-    p->words = words;
+    p->counters = counters;
     p->n_untimed = FM_TIMED_ROUNDS;
     p->n_processors = 1;
     if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0) {
@@ -74,7 +74,7 @@ int fm_progress_hook_add(struct fm_channel *ch, fm_progress_fn fn, void *ctx)
         return fm_fail(-FM_E_INTERNAL, "more than %d progress hooks", N_HOOKS);
     }
     p->hooks[p->n_hooks++] = (struct hook){fn, ctx};
-    FM_STAT(fathom_level_add(&p->words->hooks, 1));
+    FM_STAT(fathom_level_add(&p->counters->hooks, 1));
     return 0;
 }
 
@@ -86,7 +86,7 @@ void fm_progress_hook_remove(struct fm_channel *ch, fm_progress_fn fn, void *ctx
         if (p->hooks[k].fn == fn && p->hooks[k].ctx == ctx) {
             p->n_hooks--;
             memmove(&p->hooks[k], &p->hooks[k + 1], (size_t)(p->n_hooks - k) * sizeof(struct hook));
-            FM_STAT(fathom_level_add(&p->words->hooks, -1));
+            FM_STAT(fathom_level_add(&p->counters->hooks, -1));
             return;
         }
     }
@@ -100,10 +100,10 @@ static int call_hooks(struct fm_progress *p)
     for (int k = p->n_hooks - 1; k >= 0; k--) {
         if (k < p->n_hooks) {
             n += p->hooks[k].fn(p->hooks[k].ctx);
-            FM_STAT(p->words->n_hook_calls++);
+            FM_STAT(p->counters->n_hook_calls++);
         }
     }
-    FM_STAT(p->words->n_hook_events += (uint64_t)n);
+    FM_STAT(p->counters->n_hook_events += (uint64_t)n);
     return n;
 }
 
@@ -132,12 +132,12 @@ FM_COLD static int poll_failed(struct fm_channel *ch, const struct fm_transport 
     return fm_channel_fail(ch, rc, "transport %s: %s", tp->ops->name, fm_why());
 }
 
-FM_INLINE int bare_round(struct fm_channel *ch)
+static FM_INLINE int bare_round(struct fm_channel *ch)
 {
     struct fm_progress *p = ch->progress;
     int n = 0;
 
-    FM_STAT(p->words->n_polls++);
+    FM_STAT(p->counters->n_polls++);
     for (int k = 0; k < ch->n_transports; k++) {
         int rc = fm_transport_poll(ch->transports[k]);
 
@@ -153,9 +153,9 @@ FM_INLINE int bare_round(struct fm_channel *ch)
         n += call_hooks(p);
     }
     if (n > 0) {
-        FM_STAT(p->words->n_events += (uint64_t)n);
+        FM_STAT(p->counters->n_events += (uint64_t)n);
     } else {
-        FM_STAT(p->words->n_empty_polls++);
+        FM_STAT(p->counters->n_empty_polls++);
     }
     return n;
 }
@@ -168,17 +168,18 @@ static __attribute__((noinline)) int timed_round(struct fm_channel *ch)
     int n;
 
     p->n_untimed = FM_TIMED_ROUNDS;
-    if (!__atomic_load_n(&p->words->n_timers, __ATOMIC_RELAXED)) { /* tools start on any thread */
+    if (!__atomic_load_n(&p->counters->n_timers,
+                         __ATOMIC_RELAXED)) { /* tools start on any thread */
         return bare_round(ch);
     }
     began = fm_now_ns();
     n = bare_round(ch);
-    FM_STAT(p->words->round_ns += (fm_now_ns() - began) * FM_TIMED_ROUNDS);
+    FM_STAT(p->counters->round_ns += (fm_now_ns() - began) * FM_TIMED_ROUNDS);
     return n;
 }
 
 /* Counting down costs the same whether somebody wants the times or not. */
-FM_INLINE int round_over(struct fm_channel *ch)
+static FM_INLINE int round_over(struct fm_channel *ch)
 {
     return FM_STATS && FM_UNLIKELY(--ch->progress->n_untimed == 0) ? timed_round(ch)
                                                                    : bare_round(ch);
@@ -193,9 +194,9 @@ int fm_progress(struct fm_channel *ch)
 
 FM_COLD static void ask_gone(struct fm_channel *ch, uint64_t now)
 {
-    uint64_t grace = ch->progress->words->gone_ms * 1000000u;
+    uint64_t grace = ch->progress->counters->gone_ms * 1000000u;
 
-    FM_STAT(ch->progress->words->n_gone_checks++);
+    FM_STAT(ch->progress->counters->n_gone_checks++);
     for (int proc = 0; proc < ch->n_peers; proc++) {
         struct fm_peer *peer = &ch->peers[proc];
 
@@ -216,7 +217,7 @@ static void maybe_ask_gone(struct fm_channel *ch, uint64_t now)
     struct fm_progress *p = ch->progress;
 
     if (ch->is_gone && now >= p->gone_at) {
-        p->gone_at = now + p->words->gone_ms * 1000000u;
+        p->gone_at = now + p->counters->gone_ms * 1000000u;
         ask_gone(ch, now);
     }
 }
@@ -229,7 +230,7 @@ struct until {
     fm_until_fn fn;
     void *ctx;
     const struct fm_request *about; /* NULL: not a request */
-    fm_doze_fn doze;                /* NULL: what is waited for comes by a transport */
+    fm_announce_fn doze;            /* NULL: what is waited for comes by a transport */
 };
 
 /* Descriptors, or the word of the only transport. */
@@ -243,7 +244,7 @@ struct sleep_set {
 /* 0, FM_AGAIN when there is something to do, or a failure. */
 static int arm_all(struct fm_channel *ch, struct sleep_set *set)
 {
-    *set = (struct sleep_set){.max_us = ch->progress->words->sleep_us};
+    *set = (struct sleep_set){.max_us = ch->progress->counters->sleep_us};
     for (int k = 0; k < ch->n_transports; k++) {
         struct fm_transport *tp = ch->transports[k];
         struct fm_sleep s = {.fd = -1};
@@ -306,7 +307,7 @@ static bool is_needed(void *ctx)
 /* Begin to sleep, without the lock. The time. */
 static uint64_t note_asleep(struct fm_channel *ch)
 {
-    struct fm_progress_words *w = ch->progress->words;
+    struct fm_progress_counters *w = ch->progress->counters;
     uint64_t now = fm_now_ns();
 
     FM_STAT(w->state = FM_PROGRESS_SLEEP);
@@ -320,7 +321,7 @@ static uint64_t note_asleep(struct fm_channel *ch)
 /* How long it was. */
 static uint64_t note_awake(struct fm_channel *ch, uint64_t since)
 {
-    struct fm_progress_words *w = ch->progress->words;
+    struct fm_progress_counters *w = ch->progress->counters;
     uint64_t ns;
 
     fm_lock_take(ch->lock);
@@ -389,7 +390,7 @@ static int sleep_once(struct fm_channel *ch, struct until *u)
 
 static void give_way(struct fm_channel *ch)
 {
-    FM_STAT(ch->progress->words->n_yields++);
+    FM_STAT(ch->progress->counters->n_yields++);
     drop_lock(ch);
     sched_yield();
     fm_lock_take(ch->lock);
@@ -448,7 +449,7 @@ struct slow_wait {
 
 static void maybe_tell_stall(struct fm_channel *ch, struct slow_wait *wait, uint64_t now)
 {
-    struct fm_progress_words *w = ch->progress->words;
+    struct fm_progress_counters *w = ch->progress->counters;
     uint64_t ns = now - wait->since;
 
     if (wait->is_told || w->stall_ms == 0 || ns < w->stall_ms * 1000000u) {
@@ -463,7 +464,7 @@ static void maybe_tell_stall(struct fm_channel *ch, struct slow_wait *wait, uint
 
 static int slow_rounds(struct fm_channel *ch, struct until *u, struct slow_wait *wait)
 {
-    struct fm_progress_words *w = ch->progress->words;
+    struct fm_progress_counters *w = ch->progress->counters;
     uint64_t n_idle = 0;
     uint64_t n_vain = 0, now;
 
@@ -503,7 +504,7 @@ static int slow_rounds(struct fm_channel *ch, struct until *u, struct slow_wait 
 }
 
 /* A wait is over. */
-static void note_slow(struct fm_progress_words *w, enum fm_wait_kind kind, uint64_t ns)
+static void note_slow(struct fm_progress_counters *w, enum fm_wait_kind kind, uint64_t ns)
 {
     FM_STAT(w->state = FM_PROGRESS_OUTSIDE);
     FM_STAT(w->n_slow_waits++);
@@ -515,7 +516,7 @@ static void note_slow(struct fm_progress_words *w, enum fm_wait_kind kind, uint6
 /* A wait that began at t0 and may take long. */
 FM_COLD static int wait_slowly(struct fm_channel *ch, struct until *u, uint64_t t0)
 {
-    struct fm_progress_words *w = ch->progress->words;
+    struct fm_progress_counters *w = ch->progress->counters;
     /* The kind now: others call meanwhile. */
     struct slow_wait wait = {.kind = fm_progress_kind(fm_root.call), .since = t0};
     uint64_t now;
@@ -566,7 +567,7 @@ static int yield_rounds(struct fm_channel *ch, struct until *u)
 {
     uint64_t n_idle = 0;
 
-    while (n_idle < ch->progress->words->yield) {
+    while (n_idle < ch->progress->counters->yield) {
         int n;
 
         give_way(ch);
@@ -587,7 +588,7 @@ static int yield_rounds(struct fm_channel *ch, struct until *u)
 
 static __attribute__((noinline)) int wait_crowded(struct fm_channel *ch, struct until *u)
 {
-    struct fm_progress_words *w = ch->progress->words;
+    struct fm_progress_counters *w = ch->progress->counters;
     enum fm_wait_kind kind;
     uint64_t t0;
     int rc;
@@ -620,9 +621,9 @@ FM_COLD static void share(struct fm_channel *ch)
     }
 }
 
-FM_INLINE int poll_until(struct fm_channel *ch, struct until *u)
+static FM_INLINE int poll_until(struct fm_channel *ch, struct until *u)
 {
-    struct fm_progress_words *w = ch->progress->words;
+    struct fm_progress_counters *w = ch->progress->counters;
     uint64_t end_ns = 0;
 
     if (fm_progress_is_crowded(ch)) {
@@ -685,15 +686,15 @@ static int wait_behind(struct fm_channel *ch, struct until *u)
 
         fm_sleeper_again(&me);
         drop_lock(ch);
-        n_yields = fm_sleeper_rest(&me, p->words->yield, p->words->sleep_us);
+        n_yields = fm_sleeper_rest(&me, p->counters->yield, p->counters->sleep_us);
         fm_lock_take(ch->lock);
-        FM_STAT(p->words->n_yields += n_yields);
+        FM_STAT(p->counters->n_yields += n_yields);
     }
     if (u->doze) {
         u->doze(u->ctx, false);
     }
     fm_sleeper_end(&me);
-    note_slow(p->words, kind, fm_now_ns() - t0);
+    note_slow(p->counters, kind, fm_now_ns() - t0);
     return u->fn(u->ctx) ? 0 : FM_AGAIN;
 }
 
@@ -722,9 +723,9 @@ static __attribute__((noinline)) int wait_among(struct fm_channel *ch, struct un
     return rc;
 }
 
-FM_INLINE int wait_for(struct fm_channel *ch, struct until *u)
+static FM_INLINE int wait_for(struct fm_channel *ch, struct until *u)
 {
-    FM_STAT(ch->progress->words->n_waits++);
+    FM_STAT(ch->progress->counters->n_waits++);
     return FM_UNLIKELY(ch->lock->is_on) ? wait_among(ch, u) : poll_until(ch, u);
 }
 
@@ -733,7 +734,7 @@ int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx)
     return wait_for(ch, &(struct until){.ch = ch, .fn = is_done, .ctx = ctx});
 }
 
-int fm_wait_shared(struct fm_channel *ch, fm_until_fn is_done, fm_doze_fn doze, void *ctx)
+int fm_wait_shared(struct fm_channel *ch, fm_until_fn is_done, fm_announce_fn doze, void *ctx)
 {
     return wait_for(ch, &(struct until){.ch = ch, .fn = is_done, .ctx = ctx, .doze = doze});
 }
@@ -755,14 +756,14 @@ static __attribute__((noinline)) int wait_on(struct fm_channel *ch, struct fm_re
 #define FIRST_ROUNDS 32
 
 /* Does another thread poll, wait behind the one that does, or want the lock? */
-FM_INLINE bool must_share(const struct fm_channel *ch)
+static FM_INLINE bool must_share(const struct fm_channel *ch)
 {
     return FM_UNLIKELY(ch->lock->is_on) &&
            (fm_root.wake || ch->progress->poller || fm_lock_is_wanted(ch->lock));
 }
 
 /* 0, FM_AGAIN, or a failure. The lock is held all the time. */
-FM_INLINE int first_rounds(struct fm_channel *ch, const struct fm_request *r)
+static FM_INLINE int first_rounds(struct fm_channel *ch, const struct fm_request *r)
 {
     if (FM_UNLIKELY(fm_progress_is_crowded(ch))) {
         return FM_AGAIN;
@@ -784,7 +785,7 @@ int fm_wait_done(struct fm_channel *ch, struct fm_request *r)
     if (r->is_done) {
         return 0;
     }
-    FM_STAT(ch->progress->words->n_waits++);
+    FM_STAT(ch->progress->counters->n_waits++);
     /* Another thread that waits here meanwhile may end it early: then polls go on for longer. */
     ch->enough = &r->is_done;
     rc = first_rounds(ch, r);

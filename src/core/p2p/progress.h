@@ -32,11 +32,11 @@ int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx);
 /*
  * The same for a condition that another process makes true in memory that both share. doze(ctx,
  * true) says there that this process is about to sleep, with a full barrier behind; who has made
- * the condition true, and after a full barrier finds somebody dozing, sends him fm_peer_nudge().
+ * the condition true, and after a full barrier finds somebody dozing, sends him fm_peer_wake().
  * doze(ctx, false) takes it back.
  */
-typedef void (*fm_doze_fn)(void *ctx, bool is_dozing);
-int fm_wait_shared(struct fm_channel *ch, fm_until_fn is_done, fm_doze_fn doze, void *ctx);
+typedef void (*fm_announce_fn)(void *ctx, bool is_sleeping);
+int fm_wait_shared(struct fm_channel *ch, fm_until_fn is_done, fm_announce_fn doze, void *ctx);
 
 /* Are there more processes of the job on this host than processors for them? */
 bool fm_progress_is_crowded(const struct fm_channel *ch);

@@ -2,11 +2,11 @@
 /* Making and ending the progress engine, and its events; for channel.c and p2p_vars.c. */
 #pragma once
 
-#include "core/p2p/p2p_words.h"
+#include "core/p2p/p2p_counters.h"
 
 struct fm_progress;
 
-int fm_progress_create(struct fm_progress_words *words, struct fm_progress **out_progress);
+int fm_progress_create(struct fm_progress_counters *counters, struct fm_progress **out_progress);
 /* NULL is fine. */
 void fm_progress_destroy(struct fm_progress *p);
 
@@ -14,7 +14,9 @@ void fm_progress_destroy(struct fm_progress *p);
 FM_COLD enum fm_wait_kind fm_progress_kind(const char *call);
 
 /* The process went to sleep, or woke after `ns`. */
-FM_COLD void fm_progress_emit(const struct fm_progress_words *words, bool has_woken, uint64_t ns);
+FM_COLD void fm_progress_emit(const struct fm_progress_counters *counters, bool has_woken,
+                              uint64_t ns);
 /* A wait of that kind, for what `b` says, has lasted so long. */
-FM_COLD void fm_progress_emit_stalled(const struct fm_progress_words *words, enum fm_wait_kind kind,
-                                      const struct fathom_page_blocked *b, uint64_t ns);
+FM_COLD void fm_progress_emit_stalled(const struct fm_progress_counters *counters,
+                                      enum fm_wait_kind kind, const struct fathom_page_blocked *b,
+                                      uint64_t ns);

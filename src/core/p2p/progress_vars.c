@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variables and events of waiting, as rows over struct fm_progress_words. */
+/* The variables and events of waiting, as rows over struct fm_progress_counters. */
 #include <string.h>
 
 #include "core/p2p/channel.h"
 #include "core/p2p/progress_state.h"
 
-#define WORD(f) offsetof(struct fm_progress_words, f)
+#define WORD(f) offsetof(struct fm_progress_counters, f)
 
 static const struct fathom_enum_item state_items[] = {
     {FM_PROGRESS_OUTSIDE, "outside"},
@@ -169,7 +169,7 @@ static const struct fathom_category categories[] = {
 
 const struct fathom_table fm_progress_vars = {
     .room = "progress",
-    .block_len = sizeof(struct fm_progress_words),
+    .block_len = sizeof(struct fm_progress_counters),
     .cvars = cvars,
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
@@ -205,16 +205,16 @@ enum fm_wait_kind fm_progress_kind(const char *call)
     return FM_WAIT_OTHER;
 }
 
-void fm_progress_emit(const struct fm_progress_words *words, bool has_woken, uint64_t ns)
+void fm_progress_emit(const struct fm_progress_counters *counters, bool has_woken, uint64_t ns)
 {
-    fathom_mpit_emit(&events[has_woken], words, NULL, &ns);
+    fathom_mpit_emit(&events[has_woken], counters, NULL, &ns);
 }
 
-void fm_progress_emit_stalled(const struct fm_progress_words *words, enum fm_wait_kind kind,
+void fm_progress_emit_stalled(const struct fm_progress_counters *counters, enum fm_wait_kind kind,
                               const struct fathom_page_blocked *b, uint64_t ns)
 {
     const uint64_t values[] = {
         kind, (uint64_t)(int64_t)b->peer, (uint64_t)(int64_t)b->tag, b->comm, b->bytes, ns};
 
-    fathom_mpit_emit(&events[2], words, NULL, values);
+    fathom_mpit_emit(&events[2], counters, NULL, values);
 }

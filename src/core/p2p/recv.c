@@ -30,7 +30,7 @@ static int recv_cancel(struct fm_request *req)
     struct fm_recv_req *r = (struct fm_recv_req *)req;
     struct fm_channel *ch = r->msg.comm->ch;
 
-    FM_STAT(ch->words->n_cancels++);
+    FM_STAT(ch->counters->n_cancels++);
     if (!req->is_done && fm_match_unpost(ch->match, &r->posted)) {
         FM_STAT(fm_counting_posted(&r->msg, -1));
         req->status.is_cancelled = true;
@@ -70,7 +70,7 @@ static const struct fm_request_ops recv_ops = {
 /* What a message that comes with its header needs; rndv.c sets what it adds. The message member by
    member, as the caller wrote it a moment ago: loads that span two of his stores would wait until
    both have reached the cache (util/copy.h). */
-FM_INLINE void fill(struct fm_recv_req *r, const struct fm_msg *m)
+static FM_INLINE void fill(struct fm_recv_req *r, const struct fm_msg *m)
 {
     r->msg.buf = m->buf;
     r->msg.count = m->count;
@@ -88,7 +88,7 @@ FM_INLINE void fill(struct fm_recv_req *r, const struct fm_msg *m)
     r->fetch = NULL;
 }
 
-FM_INLINE struct fm_recv_req *new_request(const struct fm_msg *m, int n_refs)
+static FM_INLINE struct fm_recv_req *new_request(const struct fm_msg *m, int n_refs)
 {
     bool is_simple = FM_LIKELY(m->dtype->is_predefined);
     const struct fm_request_ops *ops = is_simple ? &simple_ops : &recv_ops;
@@ -114,8 +114,8 @@ void fm_recv_unpack(struct fm_channel *ch, struct fm_recv_req *r, const void *da
 {
     struct fm_pack pack;
 
-    FM_STAT(ch->words->n_unpacked_recvd++);
-    FM_STAT(ch->words->unpacked_recvd_bytes += len);
+    FM_STAT(ch->counters->n_unpacked_recvd++);
+    FM_STAT(ch->counters->unpacked_recvd_bytes += len);
     fm_pack_begin(&pack, r->msg.buf, r->msg.count, r->msg.dtype);
     fm_pack_in(&pack, data, len);
 }
@@ -131,7 +131,7 @@ static void leave(struct fm_channel *ch, struct fm_recv_req *r)
 
 void fm_recv_truncated(struct fm_channel *ch, struct fm_recv_req *r)
 {
-    FM_STAT(ch->words->n_truncated++);
+    FM_STAT(ch->counters->n_truncated++);
     fm_request_fail(&r->req, MPI_ERR_TRUNCATE,
                     "the message of %lld bytes from rank %d with tag %d is longer than the receive "
                     "buffer of %lld bytes: post a larger one, or ask MPI_Probe for the size",
@@ -182,13 +182,13 @@ FM_COLD static int refuse(struct fm_channel *ch, struct fm_recv_req *r, int proc
     return 0;
 }
 
-FM_INLINE struct fm_match_key key_of(const struct fm_msg *m)
+static FM_INLINE struct fm_match_key key_of(const struct fm_msg *m)
 {
     return (struct fm_match_key){.context = fm_msg_context(m), .source = m->peer, .tag = m->tag};
 }
 
 /* From a process that is known to be gone. */
-FM_INLINE bool is_lost(const struct fm_channel *ch, const struct fm_msg *m)
+static FM_INLINE bool is_lost(const struct fm_channel *ch, const struct fm_msg *m)
 {
     return m->peer != MPI_ANY_SOURCE && ch->peers[fm_comm_proc(m->comm, m->peer)].is_gone;
 }
@@ -207,7 +207,7 @@ FM_COLD static int start_lost(struct fm_channel *ch, struct fm_recv_req *r)
 }
 
 /* It is queued. */
-FM_INLINE void note_posted(struct fm_channel *ch, const struct fm_recv_req *r)
+static FM_INLINE void note_posted(struct fm_channel *ch, const struct fm_recv_req *r)
 {
     FM_STAT(fm_counting_posted(&r->msg, 1));
     if (FM_UNLIKELY(ch->n_stalled)) {
@@ -215,7 +215,7 @@ FM_INLINE void note_posted(struct fm_channel *ch, const struct fm_recv_req *r)
     }
 }
 
-FM_INLINE int start(struct fm_channel *ch, struct fm_recv_req *r)
+static FM_INLINE int start(struct fm_channel *ch, struct fm_recv_req *r)
 {
     struct fm_unexpected *x;
     int rc;
@@ -255,18 +255,18 @@ void fm_recv_synced(struct fm_channel *ch, int proc, uint64_t sreq)
     }
     fm_wire_head_set(&h.head, ch, FM_WIRE_FIN, peer);
     if (fm_peer_answer(ch, peer, &h, sizeof(h)) == 0) {
-        FM_STAT(ch->words->n_fin_sent++);
+        FM_STAT(ch->counters->n_fin_sent++);
     }
 }
 
 static void count_eager(struct fm_channel *ch, int proc, MPI_Count len)
 {
     if (proc == ch->self) {
-        FM_STAT(ch->words->n_self_recvd++);
-        FM_STAT(ch->words->self_recvd_bytes += (uint64_t)len);
+        FM_STAT(ch->counters->n_self_recvd++);
+        FM_STAT(ch->counters->self_recvd_bytes += (uint64_t)len);
         return;
     }
-    FM_STAT(fm_tally_add(&ch->words->eager_recvd, (uint64_t)len));
+    FM_STAT(fm_traffic_add(&ch->counters->eager_recvd, (uint64_t)len));
 }
 
 /* The bytes lie here: copy them out, `len` at most. */
@@ -275,14 +275,14 @@ static void read_out(struct fm_channel *ch, const struct fm_msg *m, const struct
 {
     struct fm_pack pack;
 
-    FM_STAT(ch->words->n_copied_recvd++);
-    FM_STAT(ch->words->copied_recvd_bytes += len);
+    FM_STAT(ch->counters->n_copied_recvd++);
+    FM_STAT(ch->counters->copied_recvd_bytes += len);
     if (m->dtype->is_contig) {
         fm_unexp_read(u, (char *)m->buf + m->dtype->true_lb, len);
         return;
     }
-    FM_STAT(ch->words->n_unpacked_recvd++);
-    FM_STAT(ch->words->unpacked_recvd_bytes += len);
+    FM_STAT(ch->counters->n_unpacked_recvd++);
+    FM_STAT(ch->counters->unpacked_recvd_bytes += len);
     fm_pack_begin(&pack, m->buf, m->count, m->dtype);
     fm_unexp_read_typed(u, &pack, len);
 }
@@ -429,7 +429,7 @@ int fm_recv_blocking_create(struct fm_channel *ch)
     return 0;
 }
 
-FM_INLINE void begin_blocking(struct fm_recv_req *r, const struct fm_msg *m)
+static FM_INLINE void begin_blocking(struct fm_recv_req *r, const struct fm_msg *m)
 {
     fill(r, m);
     r->req.head.refs = 3;

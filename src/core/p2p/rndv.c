@@ -73,7 +73,7 @@ static bool describe(const struct fm_channel *ch, const struct fm_send_req *s, s
 static bool may_be_fetched(const struct fm_channel *ch, const struct fm_send_req *s,
                            struct offer *o)
 {
-    if (!s->peer->ep->tp->has_rma || (uint64_t)s->len < ch->words->rma_min || s->len == 0) {
+    if (!s->peer->ep->tp->has_rma || (uint64_t)s->len < ch->counters->rma_min || s->len == 0) {
         return false;
     }
     if (!s->msg.dtype->is_contig) {
@@ -115,7 +115,7 @@ static size_t offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire
             return 0;
         }
         s->is_exposed = true;
-        FM_STAT(fathom_level_add(&ch->words->exposed_bytes, (int64_t)s->mem.len));
+        FM_STAT(fathom_level_add(&ch->counters->exposed_bytes, (int64_t)s->mem.len));
         h->key = s->mem.rkey;
     } else {
         h->key.addr = (uintptr_t)addr;
@@ -127,10 +127,10 @@ static size_t offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire
 /* What the receiver takes beyond those that it has not answered. */
 static void note_room(struct fm_channel *ch, const struct fm_peer *peer)
 {
-    uint64_t window = ch->words->rts_window;
+    uint64_t window = ch->counters->rts_window;
     uint64_t left = peer->n_rts < window ? window - peer->n_rts : 0;
 
-    fathom_level_set(&ch->words->rts_room, left + peer->rts_extra);
+    fathom_level_set(&ch->counters->rts_room, left + peer->rts_extra);
 }
 
 static void close_window(struct fm_channel *ch, struct fm_send_req *s)
@@ -138,7 +138,7 @@ static void close_window(struct fm_channel *ch, struct fm_send_req *s)
     if (s->is_counted) {
         s->is_counted = false;
         s->peer->n_rts--;
-        FM_STAT(fathom_level_add(&ch->words->rts_waiting, -1));
+        FM_STAT(fathom_level_add(&ch->counters->rts_waiting, -1));
         FM_STAT(note_room(ch, s->peer));
     }
 }
@@ -151,21 +151,21 @@ static void rndv_abort(struct fm_channel *ch, struct fm_send_req *s)
 
         tp->ops->unexpose(tp, &s->mem);
         s->is_exposed = false;
-        FM_STAT(fathom_level_add(&ch->words->exposed_bytes, -(int64_t)s->mem.len));
+        FM_STAT(fathom_level_add(&ch->counters->exposed_bytes, -(int64_t)s->mem.len));
     }
     close_window(ch, s);
 }
 
 FM_COLD static int hold_back(struct fm_channel *ch, struct fm_send_req *s)
 {
-    FM_STAT(ch->words->n_rts_stalls += !s->is_held);
+    FM_STAT(ch->counters->n_rts_stalls += !s->is_held);
     s->is_held = true;
     return FM_AGAIN;
 }
 
 static void count_rts(struct fm_channel *ch, struct fm_send_req *s)
 {
-    struct fm_p2p_words *w = ch->words;
+    struct fm_p2p_counters *w = ch->counters;
     struct fm_peer *peer = s->peer;
 
     peer->n_rts++;
@@ -195,7 +195,7 @@ static void count_rts(struct fm_channel *ch, struct fm_send_req *s)
 static int rndv_start(struct fm_channel *ch, struct fm_send_req *s)
 {
     struct fm_peer *peer = s->peer;
-    uint64_t window = ch->words->rts_window;
+    uint64_t window = ch->counters->rts_window;
     struct fm_wire_rts h = {.len = (uint64_t)s->len};
     struct offer o;
     size_t layout_len;
@@ -215,7 +215,7 @@ static int rndv_start(struct fm_channel *ch, struct fm_send_req *s)
     }
     rc = fm_ep_send(peer->ep, &h, sizeof(h), o.runs, layout_len);
     if (FM_UNLIKELY(rc != 0)) {
-        FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
+        FM_STAT(ch->counters->n_refused += rc == FM_AGAIN);
         rndv_abort(ch, s);
         fm_ids_drop(&ch->ids, s->id);
         s->id = 0;
@@ -234,11 +234,11 @@ static void finish_send(struct fm_channel *ch, struct fm_send_req *s)
 #if FM_STATS
     uint64_t ns = fm_now_ns() - s->start_ns;
 
-    ch->words->rndv_ns += ns;
-    ch->words->n_rndv_done++;
-    ch->words->rndv_latency[fm_hist_bin(ns)]++;
+    ch->counters->rndv_ns += ns;
+    ch->counters->n_rndv_done++;
+    ch->counters->rndv_latency[fm_hist_bin(ns)]++;
 #endif
-    if (FM_UNLIKELY(ch->words->on_data_done)) {
+    if (FM_UNLIKELY(ch->counters->on_data_done)) {
         fm_p2p_emit(ch, FM_EV_DATA_DONE, s->peer->proc, fm_msg_context(&s->msg), s->msg.tag,
                     (uint64_t)s->len);
     }
@@ -262,7 +262,7 @@ static size_t fragment_len(const struct fm_channel *ch, const struct fm_send_req
     if (tp->piece_len) {
         len = smaller(len, smaller(tp->piece_len, quarter((size_t)s->want)));
     }
-    return smaller(left, smaller(len, ch->words->fragment_len));
+    return smaller(left, smaller(len, ch->counters->fragment_len));
 }
 
 /* What is not one run is packed right into the transport's room. */
@@ -300,11 +300,11 @@ static int data_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out 
     fm_wire_head_set(&h.head, ch, FM_WIRE_DATA, peer);
     rc = send_fragment(peer, s, &h, fragment_len(ch, s));
     if (rc != 0) {
-        FM_STAT(ch->words->n_refused += rc == FM_AGAIN);
+        FM_STAT(ch->counters->n_refused += rc == FM_AGAIN);
         return rc;
     }
     peer->told = h.head.freed;
-    FM_STAT(ch->words->n_data_sent++);
+    FM_STAT(ch->counters->n_data_sent++);
     if (s->pack.at >= s->want) {
         fm_peer_unwait(ch, peer, out);
         if (!s->is_pushing) {
@@ -345,13 +345,13 @@ static int rndv_on_reply(struct fm_channel *ch, struct fm_send_req *s,
         rndv_abort(ch, s); /* nor is the key needed any more */
     }
     s->want = (MPI_Count)h->at;
-    FM_STAT(ch->words->n_packed_sent += !s->msg.dtype->is_contig);
-    FM_STAT(ch->words->packed_sent_bytes += s->msg.dtype->is_contig ? 0 : h->at);
+    FM_STAT(ch->counters->n_packed_sent += !s->msg.dtype->is_contig);
+    FM_STAT(ch->counters->packed_sent_bytes += s->msg.dtype->is_contig ? 0 : h->at);
     fm_pack_begin(&s->pack, s->msg.buf, s->msg.count, s->msg.dtype);
     s->out = (struct fm_out){.emit = data_emit, .abort = data_abort};
     fm_peer_wait(ch, s->peer, &s->out, FM_QUEUE_BULK);
     /* Of what could have been fetched the receiver has told already. */
-    if (FM_UNLIKELY(ch->words->on_data_start) && !s->is_pushing) {
+    if (FM_UNLIKELY(ch->counters->on_data_start) && !s->is_pushing) {
         fm_p2p_emit(ch, FM_EV_DATA_START, s->peer->proc, fm_msg_context(&s->msg), s->msg.tag,
                     h->at);
     }
@@ -363,7 +363,7 @@ static int rndv_on_reply(struct fm_channel *ch, struct fm_send_req *s,
 /* All is here, and nobody was told. */
 static void note_recvd(struct fm_channel *ch, struct fm_recv_req *r)
 {
-    if (FM_UNLIKELY(ch->words->on_data_recvd)) {
+    if (FM_UNLIKELY(ch->counters->on_data_recvd)) {
         fm_p2p_emit(ch, FM_EV_DATA_RECVD, r->peer->proc, fm_msg_context(&r->msg), r->req.status.tag,
                     (uint64_t)r->want);
     }
@@ -371,8 +371,8 @@ static void note_recvd(struct fm_channel *ch, struct fm_recv_req *r)
 
 static void finish_recv(struct fm_channel *ch, struct fm_recv_req *r)
 {
-    FM_STAT(ch->words->n_rndv_recvd++);
-    FM_STAT(ch->words->rndv_recvd_bytes += (uint64_t)r->want);
+    FM_STAT(ch->counters->n_rndv_recvd++);
+    FM_STAT(ch->counters->rndv_recvd_bytes += (uint64_t)r->want);
     fm_recv_done(ch, r);
 }
 
@@ -395,9 +395,9 @@ void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r, bool is_pushed)
     r->got = 0;
     r->is_pushed = is_pushed;
     fm_pack_begin(&r->pack, r->msg.buf, r->msg.count, r->msg.dtype);
-    FM_STAT(ch->words->n_unpacked_recvd += !r->msg.dtype->is_contig);
-    FM_STAT(ch->words->unpacked_recvd_bytes += r->msg.dtype->is_contig ? 0 : (uint64_t)r->want);
-    FM_STAT(ch->words->n_cts_sent++);
+    FM_STAT(ch->counters->n_unpacked_recvd += !r->msg.dtype->is_contig);
+    FM_STAT(ch->counters->unpacked_recvd_bytes += r->msg.dtype->is_contig ? 0 : (uint64_t)r->want);
+    FM_STAT(ch->counters->n_cts_sent++);
     fm_wire_head_set(&h.head, ch, FM_WIRE_CTS, r->peer);
     h.head.flags = is_pushed ? FM_WIRE_PUSH : 0;
     fm_peer_answer(ch, r->peer, &h, sizeof(h)); /* its failure ends the request, too */

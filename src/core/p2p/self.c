@@ -8,8 +8,8 @@
 
 static void count_packed(struct fm_channel *ch, uint64_t len)
 {
-    ch->words->n_packed_sent++;
-    ch->words->packed_sent_bytes += len;
+    ch->counters->n_packed_sent++;
+    ch->counters->packed_sent_bytes += len;
 }
 
 /* From buffer to buffer, as much as the receive takes; both are complete then. */
@@ -20,13 +20,14 @@ static void hand_over(struct fm_channel *ch, struct fm_recv_req *r, struct fm_se
         fm_recv_place(ch, r, (char *)s->msg.buf + s->msg.dtype->true_lb, (size_t)r->want);
     } else if (r->want > 0) {
         FM_STAT(count_packed(ch, (uint64_t)r->want));
-        FM_STAT(ch->words->n_unpacked_recvd += !r->msg.dtype->is_contig);
-        FM_STAT(ch->words->unpacked_recvd_bytes += r->msg.dtype->is_contig ? 0 : (uint64_t)r->want);
+        FM_STAT(ch->counters->n_unpacked_recvd += !r->msg.dtype->is_contig);
+        FM_STAT(ch->counters->unpacked_recvd_bytes +=
+                r->msg.dtype->is_contig ? 0 : (uint64_t)r->want);
         fm_copy_typed(r->msg.buf, r->msg.count, r->msg.dtype, s->msg.buf, s->msg.count,
                       s->msg.dtype);
     }
-    FM_STAT(ch->words->n_self_recvd++);
-    FM_STAT(ch->words->self_recvd_bytes += (uint64_t)r->want);
+    FM_STAT(ch->counters->n_self_recvd++);
+    FM_STAT(ch->counters->self_recvd_bytes += (uint64_t)r->want);
     fm_recv_done(ch, r);
     fm_send_done(ch, s);
 }
@@ -40,7 +41,7 @@ static bool may_copy(const struct fm_channel *ch, const struct fm_send_req *s)
 {
     uint64_t in_use = *ch->blocks.n_live;
 
-    return s->mode != FM_SEND_SYNC && (uint64_t)s->len <= ch->words->eager_limit &&
+    return s->mode != FM_SEND_SYNC && (uint64_t)s->len <= ch->counters->eager_limit &&
            in_use + fm_unexp_blocks((uint64_t)s->len) <= ch->window;
 }
 
@@ -82,10 +83,10 @@ int fm_self_send(struct fm_channel *ch, struct fm_send_req *s)
         .context = fm_msg_context(&s->msg), .source = s->msg.comm->rank, .tag = s->msg.tag};
     struct fm_posted *p = fm_match_arrival(ch->match, &key);
 
-    FM_STAT(ch->words->n_self_sent++);
-    FM_STAT(ch->words->self_sent_bytes += (uint64_t)s->len);
-    FM_STAT(ch->words->reasons[FM_REASON_SELF]++);
-    FM_STAT(ch->words->last_reason = FM_REASON_SELF);
+    FM_STAT(ch->counters->n_self_sent++);
+    FM_STAT(ch->counters->self_sent_bytes += (uint64_t)s->len);
+    FM_STAT(ch->counters->reasons[FM_REASON_SELF]++);
+    FM_STAT(ch->counters->last_reason = FM_REASON_SELF);
     if (p) {
         struct fm_recv_req *r = fm_container_of(p, struct fm_recv_req, posted);
 

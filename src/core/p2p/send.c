@@ -10,17 +10,17 @@
 
 /* ---- the short way ---- */
 
-FM_INLINE bool is_short(const struct fm_peer *peer, const struct fm_msg *m, uint64_t len)
+static FM_INLINE bool is_short(const struct fm_peer *peer, const struct fm_msg *m, uint64_t len)
 {
-    uint64_t own = m->comm->words->eager_limit; /* the communicator's limit + 1, 0: none */
+    uint64_t own = m->comm->counters->eager_limit; /* the communicator's limit + 1, 0: none */
 
     return peer->is_open && len <= peer->short_limit && m->dtype->is_contig &&
            (own == 0 || len < own) && fm_peer_has_credit(peer, fm_unexp_blocks(len));
 }
 
 /* 0, FM_AGAIN or a failure of the peer. */
-FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, const struct fm_msg *m,
-                         uint64_t len)
+static FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, const struct fm_msg *m,
+                                uint64_t len)
 {
     struct fm_wire_base h;
     int rc;
@@ -33,7 +33,7 @@ FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, const stru
     peer->told = peer->freed;
     peer->charged += fm_unexp_blocks(len);
     FM_STAT(fm_counting_short(ch, m, len));
-    if (FM_UNLIKELY(ch->words->on_eager)) {
+    if (FM_UNLIKELY(ch->counters->on_eager)) {
         fm_p2p_emit(ch, FM_EV_EAGER, peer->proc, fm_msg_context(m), m->tag, len);
     }
     return 0;
@@ -41,7 +41,7 @@ FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, const stru
 
 /* 0: it is off. FM_AGAIN: not this way, or not now. A failure of the peer, which is not dealt with.
  */
-FM_INLINE int at_once(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len)
+static FM_INLINE int at_once(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len)
 {
     struct fm_peer *peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
     int rc = FM_AGAIN;
@@ -49,7 +49,7 @@ FM_INLINE int at_once(struct fm_channel *ch, const struct fm_msg *m, MPI_Count l
     if (FM_LIKELY(is_short(peer, m, (uint64_t)len))) {
         rc = send_short(ch, peer, m, (uint64_t)len);
         if (FM_UNLIKELY(rc == FM_AGAIN)) {
-            FM_STAT(ch->words->n_refused++);
+            FM_STAT(ch->counters->n_refused++);
         }
     }
     return rc;
@@ -83,7 +83,7 @@ static int send_cancel(struct fm_request *r)
     struct fm_channel *ch = r->comm->ch;
     struct fm_wire_reply h = {.sreq = s->id};
 
-    FM_STAT(ch->words->n_cancels++);
+    FM_STAT(ch->counters->n_cancels++);
     if (r->is_done || s->is_cancelling) {
         return 0;
     }
@@ -139,7 +139,7 @@ static void leave(struct fm_channel *ch, struct fm_send_req *s)
 void fm_send_done(struct fm_channel *ch, struct fm_send_req *s)
 {
     leave(ch, s);
-    if (FM_UNLIKELY(ch->words->req.on_done)) {
+    if (FM_UNLIKELY(ch->counters->req.on_done)) {
         fm_p2p_emit(ch, FM_EV_COMPLETED, fm_comm_proc(s->msg.comm, s->msg.peer),
                     fm_msg_context(&s->msg), s->msg.tag, (uint64_t)s->len);
     }
@@ -167,9 +167,9 @@ void fm_send_taken_back(struct fm_channel *ch, struct fm_send_req *s)
 
 /* ---- the general way ---- */
 
-FM_INLINE enum fm_reason reason_of(const struct fm_send_req *s)
+static FM_INLINE enum fm_reason reason_of(const struct fm_send_req *s)
 {
-    uint64_t own = s->msg.comm->words->eager_limit;
+    uint64_t own = s->msg.comm->counters->eager_limit;
     uint64_t len = (uint64_t)s->len;
 
     if (own != 0 && own - 1 < s->peer->eager_limit && len >= own) {
@@ -224,7 +224,7 @@ FM_COLD static void wait_for_room(struct fm_channel *ch, struct fm_send_req *s)
 {
     s->out = (struct fm_out){.emit = send_emit, .abort = send_abort};
     fm_peer_wait(ch, s->peer, &s->out, FM_QUEUE_SENDS);
-    FM_STAT(ch->words->n_queued++);
+    FM_STAT(ch->counters->n_queued++);
 }
 
 /* The copy has a request of its own; this one is complete with the copying (MPI-5.0 3.4). */
@@ -256,7 +256,7 @@ int fm_send_start(struct fm_send_req *s)
     s->peer = NULL;
     s->proto = NULL;
     s->is_held = false;
-    FM_STAT(ch->words->n_sync_sent += s->mode == FM_SEND_SYNC);
+    FM_STAT(ch->counters->n_sync_sent += s->mode == FM_SEND_SYNC);
     if (FM_UNLIKELY(s->mode == FM_SEND_BUFFERED)) {
         return start_buffered(s);
     }
@@ -283,11 +283,11 @@ static int send_start(struct fm_request *r)
     struct fm_send_req *s = (struct fm_send_req *)r;
 
     if (s->msg.peer == MPI_PROC_NULL) {
-        FM_STAT(s->msg.comm->ch->words->n_null_sent++);
+        FM_STAT(s->msg.comm->ch->counters->n_null_sent++);
         fm_request_complete(r);
         return 0;
     }
-    FM_STAT(s->msg.comm->ch->words->n_ready_sent += s->mode == FM_SEND_READY);
+    FM_STAT(s->msg.comm->ch->counters->n_ready_sent += s->mode == FM_SEND_READY);
     return fm_send_start(s);
 }
 
@@ -331,7 +331,7 @@ FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_
     if (!s) {
         return -FM_E_NOMEM;
     }
-    FM_STAT(m->comm->ch->words->n_null_sent++);
+    FM_STAT(m->comm->ch->counters->n_null_sent++);
     fm_object_ref(&s->req);
     fm_request_complete(&s->req);
     *out_req = &s->req;
@@ -344,7 +344,7 @@ FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_
  */
 static int sent_cancel(struct fm_request *r)
 {
-    FM_STAT(fm_channel_main()->words->n_cancels++);
+    FM_STAT(fm_channel_main()->counters->n_cancels++);
     return 0;
 }
 
@@ -356,11 +356,11 @@ FM_COLD static struct fm_request *make_sent(struct fm_channel *ch)
     return ch->sent;
 }
 
-FM_INLINE struct fm_request *sent_request(struct fm_channel *ch, const struct fm_msg *m,
-                                          MPI_Count len)
+static FM_INLINE struct fm_request *sent_request(struct fm_channel *ch, const struct fm_msg *m,
+                                                 MPI_Count len)
 {
-    FM_STAT(ch->words->req.n_completed++);
-    if (FM_UNLIKELY(ch->words->req.on_done)) {
+    FM_STAT(ch->counters->req.n_completed++);
+    if (FM_UNLIKELY(ch->counters->req.on_done)) {
         fm_p2p_emit(ch, FM_EV_COMPLETED, fm_comm_proc(m->comm, m->peer), fm_msg_context(m), m->tag,
                     (uint64_t)len);
     }
@@ -395,7 +395,7 @@ int fm_isend(const struct fm_msg *m, enum fm_send_mode mode, struct fm_request *
         return null_request(m, out_req);
     }
     if (mode == FM_SEND_READY) {
-        FM_STAT(ch->words->n_ready_sent++);
+        FM_STAT(ch->counters->n_ready_sent++);
         mode = FM_SEND_STANDARD;
     }
     len = fm_dtype_bytes(m->dtype, m->count);
@@ -444,11 +444,11 @@ int fm_send(const struct fm_msg *m, enum fm_send_mode mode)
     MPI_Count len;
 
     if (FM_UNLIKELY(m->peer == MPI_PROC_NULL)) {
-        FM_STAT(ch->words->n_null_sent++);
+        FM_STAT(ch->counters->n_null_sent++);
         return 0;
     }
     if (mode == FM_SEND_READY) {
-        FM_STAT(ch->words->n_ready_sent++);
+        FM_STAT(ch->counters->n_ready_sent++);
         mode = FM_SEND_STANDARD;
     }
     len = fm_dtype_bytes(m->dtype, m->count);

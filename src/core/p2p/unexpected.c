@@ -7,7 +7,7 @@
 #include "core/dtype/pack.h"
 #include "core/object/comm.h"
 #include "core/p2p/channel.h"
-#include "core/p2p/p2p_words.h"
+#include "core/p2p/p2p_counters.h"
 #include "core/p2p/send.h"
 #include "core/p2p/wire.h"
 
@@ -36,7 +36,7 @@ static void walk_on(struct walk *w)
 /* Of the pool's blocks only these: answers that wait for room lie in some, too. */
 static void count_blocks(struct fm_channel *ch, int64_t by)
 {
-    fathom_level_add(&ch->words->unexpected_bytes, by * FM_BLOCK_LEN);
+    fathom_level_add(&ch->counters->unexpected_bytes, by * FM_BLOCK_LEN);
 }
 
 static void give_back(struct fm_channel *ch, struct fm_unexp *u)
@@ -156,9 +156,9 @@ static void count(struct fm_channel *ch, const struct fm_unexp *u, int by)
     struct fm_comm *comm = comm_of(ch, u);
 
     if (comm) {
-        comm->words->umq_len += (uint64_t)by;
+        comm->counters->umq_len += (uint64_t)by;
     }
-    fathom_level_add(&ch->match_words->umq_bytes, by * held(u));
+    fathom_level_add(&ch->match_counters->umq_bytes, by * held(u));
 }
 
 int fm_unexp_keep(struct fm_channel *ch, struct fm_unexp *u)

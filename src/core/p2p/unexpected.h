@@ -44,7 +44,7 @@ struct fm_unexp {
 #define FM_BLOCK_ROOM (FM_BLOCK_LEN - sizeof(void *))
 
 /* Blocks that a message of len bytes takes. */
-FM_INLINE uint32_t fm_unexp_blocks(uint64_t len)
+static FM_INLINE uint32_t fm_unexp_blocks(uint64_t len)
 {
     return len <= FM_UNEXP_ROOM
                ? 1

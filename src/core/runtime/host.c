@@ -22,7 +22,7 @@
 #include "util/segment.h"
 
 /* Written by host_start() alone, which the registry calls once, under its lock. */
-static struct fm_host_words words;
+static struct fm_host_counters counters;
 
 static const char *const environment[] = {
     "FATHOM_JOB",    "FATHOM_RANK", "FATHOM_SIZE", "FATHOM_LOCAL_RANK",    "FATHOM_LOCAL_SIZE",
@@ -59,22 +59,22 @@ static void open_page(void)
 static void host_start(void)
 {
     open_page();
-    fathom_mpit_add(&fm_process_vars, &words.process);
-    fathom_mpit_add(&fm_p2p_vars, &words.channel.p2p);
-    fathom_mpit_add(&fm_match_vars, &words.channel.match);
-    fathom_mpit_add(&fm_progress_vars, &words.channel.progress);
-    fathom_mpit_add(&fm_object_vars, &words.objects);
-    fm_handle_count_in(words.objects);
-    fathom_mpit_add(&fm_comm_vars, &words.comm);
-    fathom_mpit_add(&fm_coll_vars, &words.coll);
-    fathom_mpit_add(&fm_node_vars, &words.node);
-    fathom_mpit_add(&fm_ofi_vars, &words.transports.ofi);
-    fathom_mpit_add(&fm_shm_vars, &words.transports.shm);
+    fathom_mpit_add(&fm_process_vars, &counters.process);
+    fathom_mpit_add(&fm_p2p_vars, &counters.channel.p2p);
+    fathom_mpit_add(&fm_match_vars, &counters.channel.match);
+    fathom_mpit_add(&fm_progress_vars, &counters.channel.progress);
+    fathom_mpit_add(&fm_object_vars, &counters.objects);
+    fm_handle_count_in(counters.objects);
+    fathom_mpit_add(&fm_comm_vars, &counters.comm);
+    fathom_mpit_add(&fm_coll_vars, &counters.coll);
+    fathom_mpit_add(&fm_node_vars, &counters.node);
+    fathom_mpit_add(&fm_ofi_vars, &counters.transports.ofi);
+    fathom_mpit_add(&fm_shm_vars, &counters.transports.shm);
 }
 
-const struct fm_host_words *fm_host_words(void)
+const struct fm_host_counters *fm_host_counters(void)
 {
-    return &words;
+    return &counters;
 }
 
 static void host_lock(void)

@@ -13,8 +13,8 @@
 extern const struct fathom_host fm_host;
 
 /* Blocks of words in the page, one per table; NULL before the registry has started. */
-struct fm_host_words {
-    struct fm_channel_words channel;
+struct fm_host_counters {
+    struct fm_channel_counters channel;
     void *objects;
     void *comm;
     void *coll;
@@ -23,4 +23,4 @@ struct fm_host_words {
     void *process;
 };
 
-const struct fm_host_words *fm_host_words(void);
+const struct fm_host_counters *fm_host_counters(void);

@@ -49,7 +49,7 @@ static int n_users(enum fm_kind kind, const struct fm_object *o)
     }
     switch (kind) {
     case FM_KIND_COMM:
-        return o->refs > 0 && (const struct fm_comm *)o != fm_runtime.ground;
+        return o->refs > 0 && (const struct fm_comm *)o != fm_runtime.base;
     case FM_KIND_GROUP:
         return o->refs > 0;
     case FM_KIND_DTYPE:

@@ -21,7 +21,7 @@ static const struct fathom_enum_item report_items[] = {{0, "no"}, {1, "yes"}};
 static const struct fathom_enum reports = {"runtime_report", report_items,
                                            FM_ARRAY_LEN(report_items)};
 
-#define WORD(f) offsetof(struct fm_process_words, f)
+#define WORD(f) offsetof(struct fm_process_counters, f)
 
 static const struct fathom_cvar cvars[] = {
     {.name = "transport", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
@@ -62,7 +62,7 @@ static const struct fathom_category categories[] = {
 
 const struct fathom_table fm_process_vars = {
     .room = "runtime",
-    .block_len = sizeof(struct fm_process_words),
+    .block_len = sizeof(struct fm_process_counters),
     .cvars = cvars,
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
@@ -75,7 +75,7 @@ const struct fathom_table fm_process_vars = {
 
 struct fm_process {
     struct fm_pm *pm;
-    struct fm_process_words *words;
+    struct fm_process_counters *counters;
     struct fm_transport *ofi; /* NULL: not open */
     struct fm_transport *shm; /* NULL: not open */
     bool uses_ofi, uses_shm;  /* which of them the job needs */
@@ -113,25 +113,26 @@ static void restore_signals(const struct sigaction dispositions[N_SIGNALS])
     }
 }
 
-static int open_ofi(const struct fm_transport_args *args, void *words, struct fm_transport **out_tp)
+static int open_ofi(const struct fm_transport_args *args, void *counters,
+                    struct fm_transport **out_tp)
 {
     struct sigaction dispositions[N_SIGNALS];
     int rc;
 
     keep_signals(dispositions);
-    rc = fm_ofi_open(args, words, out_tp);
+    rc = fm_ofi_open(args, counters, out_tp);
     restore_signals(dispositions);
     return rc;
 }
 
-typedef int (*open_fn)(const struct fm_transport_args *args, void *words,
+typedef int (*open_fn)(const struct fm_transport_args *args, void *counters,
                        struct fm_transport **out_tp);
 
 /* By shared memory, where there is any. */
 static bool is_near(const struct fm_process *p, int proc)
 {
     const struct fm_pm *pm = p->pm;
-    int n_cliques = (int)p->words->cliques;
+    int n_cliques = (int)p->counters->cliques;
 
     return (!pm->node_of || pm->node_of[proc] == pm->node_of[pm->rank]) &&
            proc % n_cliques == pm->rank % n_cliques;
@@ -148,7 +149,7 @@ static int count_near(const struct fm_process *p)
     return n;
 }
 
-static int open_transport(struct fm_process *p, struct fm_channel *ch, open_fn open, void *words,
+static int open_transport(struct fm_process *p, struct fm_channel *ch, open_fn open, void *counters,
                           struct fm_transport **out_tp)
 {
     struct fm_transport_args args = {.self = p->pm->rank,
@@ -161,7 +162,7 @@ static int open_transport(struct fm_process *p, struct fm_channel *ch, open_fn o
     int rc;
 
     fm_channel_sink(ch, &args.sink);
-    rc = open(&args, words, &tp);
+    rc = open(&args, counters, &tp);
     if (rc) {
         return rc;
     }
@@ -178,7 +179,7 @@ static int open_transport(struct fm_process *p, struct fm_channel *ch, open_fn o
 static int open_all(struct fm_process *p, struct fm_channel *ch,
                     const struct fm_process_blocks *blocks)
 {
-    enum fm_process_choice choice = (enum fm_process_choice)p->words->transport;
+    enum fm_process_choice choice = (enum fm_process_choice)p->counters->transport;
     int n_near = count_near(p), n_far = p->pm->size - n_near;
     int rc = 0;
 
@@ -187,8 +188,8 @@ static int open_all(struct fm_process *p, struct fm_channel *ch,
                        "FATHOM_TRANSPORT is shm, but %d of %d processes are on "
                        "other hosts%s",
                        n_far, p->pm->size,
-                       p->words->cliques > 1 ? " or in other groups (FATHOM_TRANSPORT_CLIQUES)"
-                                             : "");
+                       p->counters->cliques > 1 ? " or in other groups (FATHOM_TRANSPORT_CLIQUES)"
+                                                : "");
     }
     p->uses_shm = choice != CHOICE_OFI && n_near > 1;
     p->uses_ofi = choice == CHOICE_OFI || n_far > 0;
@@ -227,8 +228,8 @@ static int resolve(void *ctx, int proc, struct fm_ep **out_ep)
         rc = connect_by(p, p->ofi, proc, out_ep);
     }
     if (!rc) {
-        p->words->n_connected++;
-        p->words->connect_ns += fm_now_ns() - start;
+        p->counters->n_connected++;
+        p->counters->connect_ns += fm_now_ns() - start;
     }
     return rc;
 }
@@ -248,7 +249,7 @@ static bool shares_memory(void *ctx, int proc)
     return p->shm && is_near(p, proc);
 }
 
-int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_words *words,
+int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_counters *counters,
                     const struct fm_process_blocks *blocks, struct fm_process **out_process)
 {
     struct fm_process *p = calloc(1, sizeof(*p));
@@ -258,7 +259,7 @@ int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_w
         return fm_fail(-FM_E_NOMEM, "no memory for the table of processes");
     }
     p->pm = pm;
-    p->words = words;
+    p->counters = counters;
     ch->resolve = resolve;
     ch->resolve_ctx = p;
     ch->is_gone = is_gone;

@@ -17,13 +17,13 @@
 struct fm_process;
 
 /* Words of the room in the shared page; rows in process.c. */
-struct fm_process_words {
+struct fm_process_counters {
     uint64_t transport;   /* cvar: enum fm_process_choice */
     uint64_t cliques;     /* cvar */
     uint64_t n_connected; /* endpoints made */
     uint64_t connect_ns;  /* time for that, waiting for others to publish among it */
     uint64_t init_ns, finalize_ns;
-    struct fm_lock_words lock;
+    struct fm_lock_counters lock;
     uint64_t report_live; /* cvar */
 };
 
@@ -39,7 +39,7 @@ struct fm_process_blocks {
  * Open what this job needs, attach it to the channel, and publish the addresses. `words` is the
  * block of fm_process_vars. 0, or a failure; the channel then closes what was attached.
  */
-int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_words *words,
+int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_counters *counters,
                     const struct fm_process_blocks *blocks, struct fm_process **out_process);
 /* NULL is fine. The transports belong to the channel. */
 void fm_process_close(struct fm_process *p);

@@ -67,12 +67,12 @@ static int open_rooms(void)
 {
     int rc = fm_group_init();
 
-    rc = rc ? rc : fm_comm_init(fm_host_words()->comm);
+    rc = rc ? rc : fm_comm_init(fm_host_counters()->comm);
     rc = rc ? rc : fm_dtype_init();
     rc = rc ? rc : fm_op_init();
     if (!rc) {
-        fm_coll_init(fm_host_words()->coll);
-        fm_node_init(fm_host_words()->node);
+        fm_coll_init(fm_host_counters()->coll);
+        fm_node_init(fm_host_counters()->node);
     }
     return rc;
 }
@@ -95,8 +95,8 @@ static void close_channel(void)
 static int open_channel(void)
 {
     struct fm_runtime *rt = &fm_runtime;
-    const struct fm_host_words *words = fm_host_words();
-    int rc = fm_channel_create(rt->pm->size, rt->pm->rank, &words->channel, &rt->ch);
+    const struct fm_host_counters *counters = fm_host_counters();
+    int rc = fm_channel_create(rt->pm->size, rt->pm->rank, &counters->channel, &rt->ch);
 
     if (rc) {
         return rc;
@@ -104,7 +104,7 @@ static int open_channel(void)
     rt->ch->page = fathom_mpit_page_get();
     rt->ch->lock = &fm_root.lock;
     rt->ch->n_local = rt->pm->n_local;
-    rc = fm_process_open(rt->ch, rt->pm, words->process, &words->transports, &rt->process);
+    rc = fm_process_open(rt->ch, rt->pm, counters->process, &counters->transports, &rt->process);
     if (rc) {
         fm_channel_destroy(rt->ch);
         rt->ch = NULL;
@@ -205,8 +205,8 @@ static int enter_ground(void)
 /* It is idle, and nobody comes back. */
 static void close_ground(void)
 {
-    fm_comm_unref(fm_runtime.ground);
-    fm_runtime.ground = NULL;
+    fm_comm_unref(fm_runtime.base);
+    fm_runtime.base = NULL;
     close_channel();
     close_rooms();
     close_pm();
@@ -240,7 +240,7 @@ static void close_at_exit(void)
 int fm_runtime_open(int thread_level)
 {
     struct fm_runtime *rt = &fm_runtime;
-    struct fm_process_words *words;
+    struct fm_process_counters *counters;
     int rc = 0;
 
     if (rt->n_users == 0) {
@@ -262,8 +262,8 @@ int fm_runtime_open(int thread_level)
     /* Never switched off again: another thread may be inside a call. Not written twice: others may
        look at it while a session is opened. */
     if (rt->thread_level == MPI_THREAD_MULTIPLE && !fm_root.lock.is_on) {
-        words = fm_host_words()->process;
-        fm_root.lock.words = words ? &words->lock : NULL;
+        counters = fm_host_counters()->process;
+        fm_root.lock.counters = counters ? &counters->lock : NULL;
         fm_root.lock.is_on = true;
     }
     return 0;
@@ -295,12 +295,11 @@ int fm_runtime_ground_comm(struct fm_comm **out_comm)
     struct fm_runtime *rt = &fm_runtime;
     int rc = 0;
 
-    if (!rt->ground) {
-        rc =
-            make_comm(rt->pm->size, NULL, rt->pm->rank, FM_CONTEXT_GROUND, "sessions", &rt->ground);
+    if (!rt->base) {
+        rc = make_comm(rt->pm->size, NULL, rt->pm->rank, FM_CONTEXT_BASE, "sessions", &rt->base);
     }
     if (!rc) {
-        *out_comm = rt->ground;
+        *out_comm = rt->base;
     }
     return rc;
 }
@@ -343,7 +342,7 @@ static void set_world_phase(enum fm_phase phase)
 
 int fm_runtime_init(int required, int *out_provided)
 {
-    struct fm_process_words *words;
+    struct fm_process_counters *counters;
     uint64_t start = fm_now_ns();
     int rc = fm_runtime_open(required);
 
@@ -358,8 +357,8 @@ int fm_runtime_init(int required, int *out_provided)
     fm_runtime.main_thread = pthread_self(); /* a session may have been there before */
     set_world_phase(FM_PHASE_RUNNING);
     fm_runtime.init_ns = start;
-    words = fm_host_words()->process;
-    words->init_ns = fm_now_ns() - start;
+    counters = fm_host_counters()->process;
+    counters->init_ns = fm_now_ns() - start;
     *out_provided = fm_runtime.thread_level;
     return 0;
 }
@@ -372,7 +371,7 @@ static void serve(void *ctx)
 int fm_runtime_finish(void)
 {
     struct fm_runtime *rt = &fm_runtime;
-    struct fm_process_words *words = fm_host_words()->process;
+    struct fm_process_counters *counters = fm_host_counters()->process;
     uint64_t start = fm_now_ns();
     bool is_last = rt->n_users == 1;
     int rc;
@@ -388,13 +387,13 @@ int fm_runtime_finish(void)
         rt->pm->ops->withdraw(rt->pm);
     }
     rc = rc ? rc : rt->pm->ops->fence(rt->pm, serve, rt->ch);
-    words->finalize_ns = fm_now_ns() - start;
+    counters->finalize_ns = fm_now_ns() - start;
     if (rc) {
         return rc;
     }
     set_world_phase(FM_PHASE_AFTER);
     drop_world();
-    if (is_last && words->report_live) {
+    if (is_last && counters->report_live) {
         fm_leaks_report();
     }
     fm_runtime_close();

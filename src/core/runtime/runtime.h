@@ -31,8 +31,8 @@ struct fm_runtime {
     struct fm_process *process;
     struct fm_comm *world;
     struct fm_comm *self;
-    struct fm_comm *ground; /* all processes, for agreements of sessions; NULL: not used yet */
-    int thread_level;       /* MPI_THREAD_*; -1 before the first init */
+    struct fm_comm *base; /* all processes, for agreements of sessions; NULL: not used yet */
+    int thread_level;     /* MPI_THREAD_*; -1 before the first init */
     pthread_t main_thread;
     pid_t pid;                 /* of the process that has opened the ground */
     int n_users;               /* of the ground: the world, and each session */
@@ -42,7 +42,7 @@ struct fm_runtime {
 
 extern struct fm_runtime fm_runtime;
 
-FM_INLINE enum fm_phase fm_runtime_world_phase(void)
+static FM_INLINE enum fm_phase fm_runtime_world_phase(void)
 {
     return __atomic_load_n(&fm_runtime.world_phase, __ATOMIC_ACQUIRE); /* set_world_phase() */
 }

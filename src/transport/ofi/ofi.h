@@ -57,7 +57,7 @@ struct fm_ofi_lib {
 };
 
 /* The block of words of fm_ofi_vars. */
-struct fm_ofi_words {
+struct fm_ofi_counters {
     /* control variables */
     char provider[FM_OFI_NAME_LEN];
     char interface[FM_OFI_NAME_LEN];
@@ -140,7 +140,7 @@ struct fm_ofi_ep {
 struct fm_ofi {
     struct fm_transport tp;
     const struct fm_ofi_lib *lib;
-    struct fm_ofi_words *w;
+    struct fm_ofi_counters *w;
     struct fid_ep *fi_ep;
     struct fid_cq *cq;
     size_t inject_len; /* bytes on the wire that fi_inject takes */

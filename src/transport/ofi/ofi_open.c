@@ -385,7 +385,7 @@ static size_t smaller(size_t a, size_t b)
 static void set_limits(struct fm_ofi *ofi)
 {
     const struct fi_info *info = ofi->info;
-    const struct fm_ofi_words *w = ofi->w;
+    const struct fm_ofi_counters *w = ofi->w;
     size_t tail = sizeof(struct fm_ofi_tail);
     bool has_rma = w->use_rma && (info->caps & FI_RMA);
 
@@ -403,7 +403,7 @@ static void set_limits(struct fm_ofi *ofi)
     ofi->tp.eager_len =
         w->eager_len ? w->eager_len : fm_ofi_best_eager(info->fabric_attr->prov_name);
     ofi->tp.has_rma = has_rma;
-    ofi->tp.hoards = true;
+    ofi->tp.is_unbounded = true;
     ofi->tp.needs_expose = true;
     ofi->tp.wants_local_mem = has_rma && (ofi->mr_mode & FI_MR_LOCAL);
 }
@@ -429,7 +429,7 @@ static int name_streams(struct fm_ofi *ofi)
     return fm_ofi_order_init(&ofi->order);
 }
 
-int fm_ofi_open(const struct fm_transport_args *args, void *words, struct fm_transport **out_tp)
+int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_transport **out_tp)
 {
     const struct fm_ofi_lib *lib;
     struct fm_ofi *ofi;
@@ -445,7 +445,7 @@ int fm_ofi_open(const struct fm_transport_args *args, void *words, struct fm_tra
     memset(ofi, 0, sizeof(*ofi));
     ofi->tp = (struct fm_transport){.ops = &ofi_ops, .sink = args->sink};
     ofi->lib = lib;
-    ofi->w = words;
+    ofi->w = counters;
     ofi->next_key = 1;
     ofi->waiting_end = &ofi->waiting;
     fm_list_init(&ofi->eps);

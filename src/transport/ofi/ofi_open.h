@@ -15,4 +15,4 @@ extern const struct fathom_table fm_ofi_vars;
  * ops->close(). Failures: no libfabric, no provider fits (the text lists those that were found),
  * unknown name in FATHOM_OFI_PROVIDER.
  */
-int fm_ofi_open(const struct fm_transport_args *args, void *words, struct fm_transport **out_tp);
+int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_transport **out_tp);

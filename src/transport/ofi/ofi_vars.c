@@ -2,7 +2,7 @@
 /* The variables and events of the libfabric transport; a table. */
 #include "transport/ofi/ofi.h"
 
-#define AT(member) offsetof(struct fm_ofi_words, member)
+#define AT(member) offsetof(struct fm_ofi_counters, member)
 
 #define TEXT(n, d, s, v, m)                                                                        \
     {                                                                                              \
@@ -194,7 +194,7 @@ static const struct fathom_category categories[] = {
 
 const struct fathom_table fm_ofi_vars = {
     .room = "ofi",
-    .block_len = sizeof(struct fm_ofi_words),
+    .block_len = sizeof(struct fm_ofi_counters),
     .cvars = cvars,
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,

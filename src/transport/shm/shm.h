@@ -25,7 +25,7 @@
 #include "transport/shm/shm_lane.h"
 #include "transport/shm/shm_open.h"
 #include "transport/shm/shm_ring.h"
-#include "util/tally.h"
+#include "util/traffic.h"
 
 #include <sys/types.h>
 
@@ -42,13 +42,13 @@
 #define FM_SHM_SHORT_US  1000
 
 /* Words of the room; rows in shm_open.c. */
-struct fm_shm_words {
+struct fm_shm_counters {
     uint64_t ring_bytes, boxes, box_bytes, box_after; /* cvars */
     uint64_t max_message, cma, cma_chunk, cma_help, wake, lane_bytes, lane_min;
     uint64_t apart_ns, far_ns, piece_len;
-    struct fm_tally box_sent;    /* messages handed to peers through a fast box */
-    struct fm_tally ring_sent;   /* ... through the ring */
-    struct fm_tally received;    /* messages delivered */
+    struct fm_traffic box_sent;  /* messages handed to peers through a fast box */
+    struct fm_traffic ring_sent; /* ... through the ring */
+    struct fm_traffic received;  /* messages delivered */
     uint64_t n_lane_sent;        /* of those through a box, with the body in the lane */
     uint64_t n_past;             /* of these, stored past the caches */
     uint64_t line_ns;            /* time of the last look at a word of a reader */
@@ -176,7 +176,7 @@ struct fm_shm_help {
 
 struct fm_shm_transport {
     struct fm_transport tp; /* first */
-    struct fm_shm_words *words;
+    struct fm_shm_counters *counters;
     struct fm_shm_header *header; /* of the own segment */
     struct fm_shm_ring *ring;
     uint64_t ring_head, ring_len;

@@ -64,26 +64,26 @@ struct fm_shm_end {
 };
 
 /* Cells of a message. */
-FM_INLINE uint32_t fm_shm_box_span(size_t len)
+static FM_INLINE uint32_t fm_shm_box_span(size_t len)
 {
     return (uint32_t)((sizeof(uint64_t) + len + FM_CACHE_LINE - 1) / FM_CACHE_LINE);
 }
 
 /* Bytes of memory of a box. */
-FM_INLINE size_t fm_shm_box_size(uint32_t n_cells, size_t max_len)
+static FM_INLINE size_t fm_shm_box_size(uint32_t n_cells, size_t max_len)
 {
     return sizeof(struct fm_shm_box) +
            (n_cells + fm_shm_box_span(max_len) - 1) * sizeof(struct fm_shm_cell);
 }
 
 /* Begin to use zeroed memory as a box. */
-FM_INLINE void fm_shm_box_attach(struct fm_shm_end *e, void *memory, uint32_t n_cells)
+static FM_INLINE void fm_shm_box_attach(struct fm_shm_end *e, void *memory, uint32_t n_cells)
 {
     *e = (struct fm_shm_end){.box = memory, .mask = n_cells - 1, .long_end = 0 - n_cells};
 }
 
 /* The cell in which a message of at most len bytes may begin, or NULL when there is no room. */
-FM_INLINE struct fm_shm_cell *fm_shm_box_room(struct fm_shm_end *e, size_t len)
+static FM_INLINE struct fm_shm_cell *fm_shm_box_room(struct fm_shm_end *e, size_t len)
 {
     uint32_t span = fm_shm_box_span(len), end = e->at + span;
 
@@ -126,8 +126,8 @@ static __attribute__((noinline, unused)) void fm_shm_box_take_lines(struct fm_sh
 
 /* The message in the cell that box_room() gave is complete; it takes so many. len may carry
    FM_SHM_INTERNAL. */
-FM_INLINE void fm_shm_box_publish_span(struct fm_shm_end *e, struct fm_shm_cell *cell, uint32_t len,
-                                       uint32_t span)
+static FM_INLINE void fm_shm_box_publish_span(struct fm_shm_end *e, struct fm_shm_cell *cell,
+                                              uint32_t len, uint32_t span)
 {
     uint32_t number = e->at + 1;
     uint32_t end = e->at + span;
@@ -142,13 +142,14 @@ FM_INLINE void fm_shm_box_publish_span(struct fm_shm_end *e, struct fm_shm_cell 
     }
 }
 
-FM_INLINE void fm_shm_box_publish(struct fm_shm_end *e, struct fm_shm_cell *cell, uint32_t len)
+static FM_INLINE void fm_shm_box_publish(struct fm_shm_end *e, struct fm_shm_cell *cell,
+                                         uint32_t len)
 {
     fm_shm_box_publish_span(e, cell, len, fm_shm_box_span(len & ~FM_SHM_INTERNAL));
 }
 
 /* Reader: has the next message come? Its first cell and its length, or NULL. */
-FM_INLINE struct fm_shm_cell *fm_shm_box_peek(const struct fm_shm_end *e, uint32_t *out_len)
+static FM_INLINE struct fm_shm_cell *fm_shm_box_peek(const struct fm_shm_end *e, uint32_t *out_len)
 {
     struct fm_shm_cell *cell = &e->box->cells[e->at & e->mask];
     uint64_t word = atomic_load_explicit(&cell->word, memory_order_acquire); /* R */
@@ -164,7 +165,7 @@ FM_INLINE struct fm_shm_cell *fm_shm_box_peek(const struct fm_shm_end *e, uint32
 #define FM_SHM_AHEAD 8
 
 /* Reader: messages come in a row, so have a later cell on its way. */
-FM_INLINE void fm_shm_box_fetch_ahead(const struct fm_shm_end *e)
+static FM_INLINE void fm_shm_box_fetch_ahead(const struct fm_shm_end *e)
 {
     __builtin_prefetch(&e->box->cells[(e->at + FM_SHM_AHEAD) & e->mask]);
 }
@@ -172,7 +173,7 @@ FM_INLINE void fm_shm_box_fetch_ahead(const struct fm_shm_end *e)
 /* Reader: the message of len bytes that peek() gave is done with. A branch for the usual length: it
    is foretold, so that the next cell is fetched while the length of this one is still on its way
    from the writer's cache. */
-FM_INLINE void fm_shm_box_advance(struct fm_shm_end *e, uint32_t len)
+static FM_INLINE void fm_shm_box_advance(struct fm_shm_end *e, uint32_t len)
 {
     e->at += FM_LIKELY(len <= FM_SHM_INLINE) ? 1 : fm_shm_box_span(len);
     if (e->at - e->done > e->mask / 8) {

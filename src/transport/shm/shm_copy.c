@@ -109,13 +109,13 @@ static int copy(struct fm_shm_ep *ep, bool is_read, const struct sides *s, uint6
         find(s, at, len, &v);
         n = is_read ? process_vm_readv(pid, here, v.n, there, v.n, 0)
                     : process_vm_writev(pid, here, v.n, there, v.n, 0);
-        FM_STAT(t->words->n_cma++);
+        FM_STAT(t->counters->n_cma++);
         if (n <= 0) {
             return refused(ep, is_read, n ? errno : EFAULT);
         }
         at += (uint64_t)n;
         len -= (size_t)n;
-        FM_STAT(t->words->n_cma_bytes += (uint64_t)n);
+        FM_STAT(t->counters->n_cma_bytes += (uint64_t)n);
     }
     return 0;
 }
@@ -129,15 +129,15 @@ bool fm_shm_copy_probe(struct fm_shm_ep *ep)
                       sizeof(nonce)};
     int error = EPERM;
 
-    if (t->words->cma) {
+    if (t->counters->cma) {
         if (process_vm_readv(ep->address.pid, &l, 1, &r, 1, 0) == (ssize_t)sizeof(nonce) &&
             nonce == ep->address.nonce) {
             return true;
         }
         error = errno;
     }
-    FM_STAT(t->words->n_cma_refused++);
-    FM_STAT(if (t->words->on_cma_refused) fm_shm_event_refused(ep, error));
+    FM_STAT(t->counters->n_cma_refused++);
+    FM_STAT(if (t->counters->on_cma_refused) fm_shm_event_refused(ep, error));
     return false;
 }
 
@@ -212,7 +212,7 @@ static void end(struct fm_shm_transport *t, struct fm_shm_job *job)
 
     job->rma = NULL;
     t->n_jobs--;
-    FM_STAT(t->words->n_cma_transfers++);
+    FM_STAT(t->counters->n_cma_transfers++);
     rma->done(rma, job->status);
 }
 
@@ -244,7 +244,7 @@ static int settle(struct fm_shm_transport *t, struct fm_shm_job *job, struct fm_
         atomic_store_explicit(&c->n_lost, 0, memory_order_relaxed);
     }
     if (job->n_own + n_helped == n_chunks) {
-        FM_STAT(t->words->n_chunks_helped += n_helped);
+        FM_STAT(t->counters->n_chunks_helped += n_helped);
         note_help(job, n_helped);
         end(t, job);
         return 1;
@@ -361,7 +361,7 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
     }
     ep->n_alone -= can_share;
     rc = copy(ep, rma->op == FM_RMA_GET, &s, 0, rma->len);
-    FM_STAT(t->words->n_cma_transfers++);
+    FM_STAT(t->counters->n_cma_transfers++);
     rma->done(rma, rc);
     if (FM_UNLIKELY(rc == -FM_E_PEER)) {
         (void)ended(ep);
@@ -461,7 +461,7 @@ static int help(struct fm_shm_transport *t, struct fm_shm_help *h)
         return 0;
     }
     atomic_fetch_add_explicit(&c->n_helped, 1, memory_order_release);
-    FM_STAT(t->words->n_chunks_given++);
+    FM_STAT(t->counters->n_chunks_given++);
     return 1;
 }
 

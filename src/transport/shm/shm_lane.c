@@ -51,7 +51,7 @@ bool fm_shm_lane_open(struct fm_shm_ep *ep)
     if (g->lane_len && fm_shm_open_lane(ep, (uint32_t)ep->claimed)) {
         ep->lane.lines = (char *)ep->tx.box + g->lane_at;
         ep->lane.n_lines = n_lines_of(g->lane_len);
-        FM_STAT(transport_of(ep)->words->n_lanes++);
+        FM_STAT(transport_of(ep)->counters->n_lanes++);
     }
     return ep->lane.lines != NULL;
 }
@@ -63,7 +63,7 @@ bool fm_shm_lane_open(struct fm_shm_ep *ep)
 static void look(struct fm_shm_ep *ep)
 {
     struct fm_shm_lane *lane = &ep->lane;
-    struct fm_shm_words *w = transport_of(ep)->words;
+    struct fm_shm_counters *w = transport_of(ep)->counters;
     uint64_t t0 = fm_now_ns(), ns;
     bool is_apart;
     uint32_t done = atomic_load_explicit(&ep->tx.box->lane_done, memory_order_acquire); /* L' */
@@ -110,7 +110,7 @@ static void copy_in(struct fm_shm_ep *ep, void *to, const void *from, size_t len
 {
     if (ep->lane.is_far) {
         fm_shm_past_copy(to, from, len);
-        FM_STAT(transport_of(ep)->words->n_past++);
+        FM_STAT(transport_of(ep)->counters->n_past++);
     } else {
         memcpy(to, from, len);
     }

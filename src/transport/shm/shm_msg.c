@@ -64,13 +64,13 @@ FM_COLD static int wake(struct fm_shm_ep *ep)
     default:
         syscall(SYS_futex, bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
-    FM_STAT(transport_of(ep)->words->n_wakes++);
+    FM_STAT(transport_of(ep)->counters->n_wakes++);
     return 0;
 }
 
 /* After a message was published. 0: what the sender returns, so that the straight line of sending
    has nothing to keep for after a call. */
-FM_INLINE int ring_bell(struct fm_shm_ep *ep)
+static FM_INLINE int ring_bell(struct fm_shm_ep *ep)
 {
     if (FM_UNLIKELY(ep->must_fence)) {
         fm_sync_fence(); /* with the fence in announce() */
@@ -143,7 +143,7 @@ int fm_shm_msg_arm(struct fm_transport *tp, struct fm_sleep *out_sleep)
     if (settle(t, &age_ns)) {
         return FM_AGAIN;
     }
-    FM_STAT(t->words->n_sleeps++);
+    FM_STAT(t->counters->n_sleeps++);
     is_short = !t->fences && age_ns < FM_SHM_SHORT_US * UINT64_C(1000);
     *out_sleep = (struct fm_sleep){.fd = t->door[0], .max_us = is_short ? FM_SHM_SHORT_US : 0};
     if (out_sleep->fd < 0) {
@@ -170,16 +170,16 @@ int fm_shm_msg_fail(struct fm_shm_ep *ep, const char *why)
 /* The receiver has no room. From time to time ask whether it will ever have. */
 FM_COLD static int full(struct fm_shm_ep *ep)
 {
-    FM_STAT(transport_of(ep)->words->n_full++);
+    FM_STAT(transport_of(ep)->counters->n_full++);
     if (++ep->n_refused % REFUSALS == 0 && fm_shm_open_is_gone(ep)) {
         return fm_shm_msg_fail(ep, "the process has ended");
     }
     return FM_AGAIN;
 }
 
-FM_INLINE void count_boxed(struct fm_shm_ep *ep, size_t len)
+static FM_INLINE void count_boxed(struct fm_shm_ep *ep, size_t len)
 {
-    FM_STAT(fm_tally_add(&transport_of(ep)->words->box_sent, len));
+    FM_STAT(fm_traffic_add(&transport_of(ep)->counters->box_sent, len));
 }
 
 /*
@@ -200,7 +200,7 @@ FM_COLD static int claim_box(struct fm_shm_ep *ep)
             box = atomic_fetch_add_explicit(&ep->header->n_claimed, 1, memory_order_relaxed);
         }
         if (box >= g->n_boxes || !fm_shm_open_box(ep, box)) {
-            FM_STAT(t->words->n_boxes_refused++);
+            FM_STAT(t->counters->n_boxes_refused++);
             ep->is_box_tried = true;
             ep->ep.pushes = FM_PUSH_NEVER;
             return 0;
@@ -218,13 +218,13 @@ FM_COLD static int claim_box(struct fm_shm_ep *ep)
                       g->box_cells);
     ep->tx.takes = !ep->must_fence; /* the fence would wait for these lines */
     ep->is_box_tried = true;
-    FM_STAT(t->words->n_boxes_claimed++);
-    FM_STAT(if (t->words->on_box_claimed) fm_shm_event_box(ep));
+    FM_STAT(t->counters->n_boxes_claimed++);
+    FM_STAT(if (t->counters->on_box_claimed) fm_shm_event_box(ep));
     return 0;
 }
 
 /* Has this pair talked enough to deserve a box? */
-FM_INLINE bool wants_box(struct fm_shm_ep *ep)
+static FM_INLINE bool wants_box(struct fm_shm_ep *ep)
 {
     if (ep->box_after) {
         ep->box_after--;
@@ -282,7 +282,7 @@ static int send_long(struct fm_shm_ep *ep, const void *head, size_t head_len, co
         return full(ep);
     }
     fm_shm_box_publish(&ep->tx, cell, sizeof(struct fm_shm_note) | FM_SHM_INTERNAL);
-    FM_STAT(transport_of(ep)->words->n_lane_sent++);
+    FM_STAT(transport_of(ep)->counters->n_lane_sent++);
     count_boxed(ep, head_len + body_len);
     ring_bell(ep);
     take_lines(ep, body_len);
@@ -317,14 +317,14 @@ static __attribute__((noinline)) int send_other(struct fm_shm_ep *ep, const void
     }
     rc = send_ring(ep, head, head_len, body, body_len, FM_SHM_MESSAGE);
     if (rc == 0) {
-        FM_STAT(fm_tally_add(&transport_of(ep)->words->ring_sent, head_len + body_len));
+        FM_STAT(fm_traffic_add(&transport_of(ep)->counters->ring_sent, head_len + body_len));
     }
     return rc;
 }
 
 /* Further cells first: the reader waits on the first one and would fetch it in between. */
-FM_INLINE void fill(struct fm_shm_cell *cell, const void *head, size_t head_len, const char *body,
-                    size_t body_len)
+static FM_INLINE void fill(struct fm_shm_cell *cell, const void *head, size_t head_len,
+                           const char *body, size_t body_len)
 {
     size_t first = head_len < FM_SHM_INLINE ? FM_SHM_INLINE - head_len : 0;
 
@@ -360,7 +360,7 @@ static __attribute__((noinline)) int send_cells(struct fm_shm_ep *ep, const void
 #define HEAD_LEN 24
 
 /* In words of 8 bytes. */
-FM_INLINE void copy_head(void *to, const void *from, size_t len)
+static FM_INLINE void copy_head(void *to, const void *from, size_t len)
 {
     fm_copy_words(to, from, FM_LIKELY(len == HEAD_LEN) ? HEAD_LEN / 8 : len / 8);
 }
@@ -454,7 +454,7 @@ static void commit_long(struct fm_shm_ep *ep, size_t len)
     fm_shm_lane_commit(ep, (void *)cell->data, len);
     if (len) {
         fm_shm_box_publish(&ep->tx, cell, sizeof(struct fm_shm_note) | FM_SHM_INTERNAL);
-        FM_STAT(transport_of(ep)->words->n_lane_sent++);
+        FM_STAT(transport_of(ep)->counters->n_lane_sent++);
     }
 }
 
@@ -476,7 +476,7 @@ int fm_shm_msg_commit(struct fm_ep *fep, void *room, size_t len)
     if (len && ep->tx.box) {
         count_boxed(ep, len);
     } else if (len) {
-        FM_STAT(fm_tally_add(&transport_of(ep)->words->ring_sent, len));
+        FM_STAT(fm_traffic_add(&transport_of(ep)->counters->ring_sent, len));
     }
     ring_bell(ep);
     if (is_long && len) {
@@ -492,9 +492,9 @@ FM_COLD static int broken(const char *what)
     return fm_fail(-FM_E_PROTO, "shared memory holds what no peer writes (%s)", what);
 }
 
-FM_INLINE void deliver(struct fm_shm_transport *t, const void *data, size_t len)
+static FM_INLINE void deliver(struct fm_shm_transport *t, const void *data, size_t len)
 {
-    FM_STAT(fm_tally_add(&t->words->received, len));
+    FM_STAT(fm_traffic_add(&t->counters->received, len));
     t->tp.sink.deliver(t->tp.sink.ctx, data, len);
 }
 
@@ -508,7 +508,7 @@ static int take_long(struct fm_shm_transport *t, unsigned k, const struct fm_shm
 
     if (FM_UNLIKELY(!lane->n_lines)) {
         lane->n_lines = (uint32_t)(t->geometry.lane_len / FM_CACHE_LINE);
-        t->words->segment_bytes += t->geometry.lane_len;
+        t->counters->segment_bytes += t->geometry.lane_len;
     }
     data = fm_shm_lane_find(lane, cell->data, t->tp.max_send, &len, &end);
     if (FM_UNLIKELY(!data)) {
@@ -535,7 +535,7 @@ static __attribute__((noinline)) int take_other(struct fm_shm_transport *t, unsi
 }
 
 /* Take a burst out of box k. */
-FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
+static FM_INLINE int poll_box(struct fm_shm_transport *t, unsigned k)
 {
     struct fm_shm_end *rx = &t->rx[k];
     struct fm_shm_cell *cell;
@@ -576,8 +576,8 @@ FM_COLD static int begin_box(struct fm_shm_transport *t, uint64_t box)
                       g->box_cells);
     t->lanes[t->n_rx].lines = (char *)t->rx[t->n_rx].box + g->lane_at;
     t->n_rx++;
-    t->words->segment_bytes += g->lane_at;
-    FM_STAT(t->words->n_boxes_polled = t->n_rx);
+    t->counters->segment_bytes += g->lane_at;
+    FM_STAT(t->counters->n_boxes_polled = t->n_rx);
     return 0;
 }
 
@@ -647,7 +647,7 @@ static __attribute__((noinline)) int poll_others(struct fm_shm_transport *t, uns
 }
 
 /* The hot box first: most processes hear from one at a time. */
-FM_INLINE int poll_boxes(struct fm_shm_transport *t)
+static FM_INLINE int poll_boxes(struct fm_shm_transport *t)
 {
     unsigned hot = t->hot;
     int n = FM_LIKELY(t->n_rx) ? poll_box(t, hot) : 0;

@@ -23,7 +23,7 @@
 #include "util/segment.h"
 #include "util/sync.h"
 
-#define AT(member) offsetof(struct fm_shm_words, member)
+#define AT(member) offsetof(struct fm_shm_counters, member)
 
 enum { WAKE_AUTO, WAKE_FENCE, WAKE_SETTLE };
 
@@ -215,7 +215,7 @@ static const struct fathom_category categories[] = {
 
 const struct fathom_table fm_shm_vars = {
     .room = "shm",
-    .block_len = sizeof(struct fm_shm_words),
+    .block_len = sizeof(struct fm_shm_counters),
     .cvars = cvars,
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
@@ -231,7 +231,7 @@ void fm_shm_event_connected(struct fm_shm_ep *ep)
     struct fm_shm_transport *t = (struct fm_shm_transport *)ep->ep.tp;
     uint64_t values[] = {(uint64_t)ep->ep.peer, !ep->ep.no_rma};
 
-    fathom_mpit_emit(&events[EV_CONNECTED], t->words, NULL, values);
+    fathom_mpit_emit(&events[EV_CONNECTED], t->counters, NULL, values);
 }
 
 void fm_shm_event_box(struct fm_shm_ep *ep)
@@ -239,7 +239,7 @@ void fm_shm_event_box(struct fm_shm_ep *ep)
     struct fm_shm_transport *t = (struct fm_shm_transport *)ep->ep.tp;
     uint64_t values[] = {(uint64_t)ep->ep.peer, (uint64_t)ep->claimed};
 
-    fathom_mpit_emit(&events[EV_BOX], t->words, NULL, values);
+    fathom_mpit_emit(&events[EV_BOX], t->counters, NULL, values);
 }
 
 void fm_shm_event_refused(struct fm_shm_ep *ep, int error)
@@ -247,7 +247,7 @@ void fm_shm_event_refused(struct fm_shm_ep *ep, int error)
     struct fm_shm_transport *t = (struct fm_shm_transport *)ep->ep.tp;
     uint64_t values[] = {(uint64_t)ep->ep.peer, (uint64_t)error};
 
-    fathom_mpit_emit(&events[EV_REFUSED], t->words, NULL, values);
+    fathom_mpit_emit(&events[EV_REFUSED], t->counters, NULL, values);
 }
 
 /* ---- The own segment ------------------------------------------------------------------------ */
@@ -276,7 +276,7 @@ static uint64_t power_of_two(uint64_t n)
 #define LANES_BYTES (UINT64_C(8) << 20)
 
 /* The length of a lane, of which n_local - 1 others may each want one: 0 for none. */
-static uint64_t plan_lane(const struct fm_shm_words *w, uint64_t max_send, int n_local)
+static uint64_t plan_lane(const struct fm_shm_counters *w, uint64_t max_send, int n_local)
 {
     uint64_t len = power_of_two(w->lane_bytes);
     uint64_t share = LANES_BYTES / (uint64_t)(n_local > 1 ? n_local - 1 : 1);
@@ -294,7 +294,7 @@ static uint64_t plan_lane(const struct fm_shm_words *w, uint64_t max_send, int n
 }
 
 /* Sizes as the control variables want them, made to fit each other. */
-static struct fm_shm_geometry plan(const struct fm_shm_words *w, int n_local)
+static struct fm_shm_geometry plan(const struct fm_shm_counters *w, int n_local)
 {
     struct fm_shm_geometry g = {.n_boxes = (uint32_t)w->boxes,
                                 .max_send = (uint32_t)round_up(w->max_message, FM_CACHE_LINE)};
@@ -321,7 +321,7 @@ static int make_segment(struct fm_shm_transport *t, int n_local)
 {
     struct fm_shm_header *h;
 
-    t->geometry = plan(t->words, n_local);
+    t->geometry = plan(t->counters, n_local);
     t->geometry.fences = t->fences;
     t->fd = fm_segment_file("fathom", t->geometry.segment_len, t->geometry.boxes_at);
     if (t->fd < 0) {
@@ -339,7 +339,7 @@ static int make_segment(struct fm_shm_transport *t, int n_local)
     t->header = h;
     t->ring = (struct fm_shm_ring *)((char *)h + t->geometry.ring_at);
     t->ring_len = t->geometry.ring_len;
-    t->words->segment_bytes = t->geometry.boxes_at;
+    t->counters->segment_bytes = t->geometry.boxes_at;
     return 0;
 }
 
@@ -349,7 +349,7 @@ static void choose_barrier(struct fm_shm_transport *t, int n_local)
     long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     t->is_crowded = n_local > n_cpus;
-    t->fences = t->words->wake == WAKE_AUTO ? t->is_crowded : t->words->wake == WAKE_FENCE;
+    t->fences = t->counters->wake == WAKE_AUTO ? t->is_crowded : t->counters->wake == WAKE_FENCE;
 }
 
 /* ---- Peers ---------------------------------------------------------------------------------- */
@@ -475,16 +475,16 @@ static int shm_connect(struct fm_transport *tp, int peer, const void *addr, size
         goto err_map;
     }
     ep->claimed = -1;
-    ep->box_after = (uint32_t)t->words->box_after;
-    ep->cells_len = smaller(t->words->lane_min, tp->max_send);
+    ep->box_after = (uint32_t)t->counters->box_after;
+    ep->cells_len = smaller(t->counters->lane_min, tp->max_send);
     ep->ep.pushes = ep->geometry.lane_len && ep->geometry.n_boxes ? FM_PUSH_ALWAYS : FM_PUSH_NEVER;
     ep->must_fence = ep->geometry.fences;
     ep->ep.no_rma = !fm_shm_copy_probe(ep);
     ep->can_help = !ep->ep.no_rma;
     ep->next = t->eps;
     t->eps = ep;
-    fathom_level_add(&t->words->n_peers, 1);
-    FM_STAT(if (t->words->on_connected) fm_shm_event_connected(ep));
+    fathom_level_add(&t->counters->n_peers, 1);
+    FM_STAT(if (t->counters->on_connected) fm_shm_event_connected(ep));
     *out_ep = &ep->ep;
     return 0;
 
@@ -513,7 +513,7 @@ static void shm_disconnect(struct fm_ep *fep)
     *at = ep->next;
     fm_shm_door_leave(ep);
     detach(ep);
-    fathom_level_add(&t->words->n_peers, -1);
+    fathom_level_add(&t->counters->n_peers, -1);
     free(ep);
 }
 
@@ -604,7 +604,7 @@ static const struct fm_transport_ops ops = {
     .arm = fm_shm_msg_arm,
 };
 
-int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_transport **out_tp)
+int fm_shm_open(const struct fm_transport_args *args, void *counters, struct fm_transport **out_tp)
 {
     struct fm_shm_transport *t = aligned_alloc(FM_CACHE_LINE, round_up(sizeof(*t), FM_CACHE_LINE));
     int rc;
@@ -613,10 +613,10 @@ int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_tra
         return fm_fail(-FM_E_NOMEM, "no memory for the shared-memory transport");
     }
     memset(t, 0, sizeof(*t));
-    t->words = words;
+    t->counters = counters;
     t->self = args->self;
-    t->chunk = t->words->cma_chunk;
-    t->help_len = t->words->cma_help ? t->words->cma_help : SIZE_MAX;
+    t->chunk = t->counters->cma_chunk;
+    t->help_len = t->counters->cma_help ? t->counters->cma_help : SIZE_MAX;
     choose_barrier(t, args->n_local ? args->n_local : args->n_procs);
     rc = make_segment(t, args->n_local ? args->n_local : args->n_procs);
     if (rc < 0) {
@@ -633,7 +633,7 @@ int fm_shm_open(const struct fm_transport_args *args, void *words, struct fm_tra
                                   .sink = args->sink,
                                   .max_send = t->geometry.max_send,
                                   .best_inline = FM_SHM_INLINE,
-                                  .piece_len = t->words->piece_len,
+                                  .piece_len = t->counters->piece_len,
                                   .has_rma = true,
                                   .max_pieces = FM_SHM_PIECES,
                                   .needs_expose = false};

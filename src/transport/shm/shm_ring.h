@@ -55,18 +55,19 @@ struct fm_shm_ring {
 };
 
 /* Bytes of a span for a message of len bytes. */
-FM_INLINE uint64_t fm_shm_ring_span(size_t len)
+static FM_INLINE uint64_t fm_shm_ring_span(size_t len)
 {
     return (16 + (uint64_t)len + FM_CACHE_LINE - 1) & ~(uint64_t)(FM_CACHE_LINE - 1);
 }
 
-FM_INLINE struct fm_shm_unit *fm_shm_ring_unit(struct fm_shm_ring *r, uint64_t ring_len,
-                                               uint64_t at)
+static FM_INLINE struct fm_shm_unit *fm_shm_ring_unit(struct fm_shm_ring *r, uint64_t ring_len,
+                                                      uint64_t at)
 {
     return (struct fm_shm_unit *)((char *)r->units + (at & (ring_len - 1)));
 }
 
-FM_INLINE void fm_shm_ring_publish(struct fm_shm_unit *u, uint64_t span, enum fm_shm_kind kind)
+static FM_INLINE void fm_shm_ring_publish(struct fm_shm_unit *u, uint64_t span,
+                                          enum fm_shm_kind kind)
 {
     atomic_store_explicit(&u->word, span << 32 | (uint32_t)kind, memory_order_release); /* W */
 }
@@ -95,9 +96,9 @@ static inline struct fm_shm_unit *fm_shm_ring_take(struct fm_shm_ring *r, uint64
 }
 
 /* Reader: the next span, or NULL. Its length and kind as the writer gave them. */
-FM_INLINE struct fm_shm_unit *fm_shm_ring_peek(struct fm_shm_ring *r, uint64_t ring_len,
-                                               uint64_t head, uint64_t *out_span,
-                                               uint32_t *out_kind)
+static FM_INLINE struct fm_shm_unit *fm_shm_ring_peek(struct fm_shm_ring *r, uint64_t ring_len,
+                                                      uint64_t head, uint64_t *out_span,
+                                                      uint32_t *out_kind)
 {
     struct fm_shm_unit *u = fm_shm_ring_unit(r, ring_len, head);
     uint64_t word = atomic_load_explicit(&u->word, memory_order_acquire); /* R */

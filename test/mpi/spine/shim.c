@@ -16,13 +16,13 @@ enum { MAX_COMMS = 4, MAX_RANKS = 64, MAX_OPEN = 32768 };
 
 enum way { SENT, RECVD };
 
-struct tally {
+struct traffic {
     unsigned long long messages, bytes, peer_messages[MAX_RANKS], peer_bytes[MAX_RANKS];
 };
 
 static MPI_T_pvar_session session;
 static MPI_Comm comms[MAX_COMMS];
-static struct tally tallies[MAX_COMMS][2];
+static struct traffic tallies[MAX_COMMS][2];
 static int n_comms, n_posted_high, n_posted;
 static struct {
     MPI_Request request;
@@ -136,7 +136,7 @@ static unsigned bin_of(unsigned long long bytes)
 
 static void count(MPI_Comm comm, enum way way, int peer, int bytes)
 {
-    struct tally *t = &tallies[comm_index(comm)][way];
+    struct traffic *t = &tallies[comm_index(comm)][way];
 
     t->messages++;
     t->bytes += (unsigned)bytes;
@@ -250,7 +250,7 @@ static void check_comm(int c)
     unsigned long long values[MAX_RANKS];
 
     for (int k = 0; k < 8; k++) {
-        const struct tally *t = &tallies[c][k / 4];
+        const struct traffic *t = &tallies[c][k / 4];
         const struct pvar *p = &comm_vars[c][k];
 
         OK(PMPI_T_pvar_read(session, p->handle, values));

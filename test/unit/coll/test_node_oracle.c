@@ -21,7 +21,7 @@ static enum { IN_YIELD, IN_ARM, IN_SLEEP } place;
 static uint64_t n_yields, n_arms, n_sleeps;
 static uint64_t n_dozes, n_nudges; /* in the calls before */
 static uint64_t at;                /* do it when the place is come to so often */
-static char *words;
+static char *counters;
 static struct fm_node *nodes[2];
 
 static void come_to(int where, uint64_t n)
@@ -36,7 +36,7 @@ static void come_to(int where, uint64_t n)
 
 static void same(const char *name, uint64_t should)
 {
-    ORACLE_ROW(&fm_node_vars, words, name, 0, ==, should);
+    ORACLE_ROW(&fm_node_vars, counters, name, 0, ==, should);
 }
 
 /* ---- in place of libc's, and of the transport's ---- */
@@ -94,17 +94,17 @@ static void setup(void)
 {
     ck_assert_int_eq(fm_dtype_init(), 0);
     ck_assert_int_eq(fm_op_init(), 0);
-    words = calloc(1, fm_node_vars.block_len);
+    counters = calloc(1, fm_node_vars.block_len);
     for (int i = 0; i < fm_node_vars.n_cvars; i++) {
-        *(uint64_t *)(void *)(words + fm_node_vars.cvars[i].at) =
+        *(uint64_t *)(void *)(counters + fm_node_vars.cvars[i].at) =
             (uint64_t)fm_node_vars.cvars[i].def;
     }
-    fm_node_init(words);
+    fm_node_init(counters);
     net_start(2, NULL);
     ops = *net.tp[0]->ops;
     ops.arm = arm;
     for (int k = 0; k < 2; k++) {
-        struct fm_progress_words *w = net.ch[k]->own_words[2];
+        struct fm_progress_counters *w = net.ch[k]->own_counters[2];
 
         net.ch[k]->is_near = is_near;
         net.tp[k]->ops = &ops;
@@ -121,7 +121,7 @@ static void teardown(void)
     other = NULL;
     net_stop();
     fm_node_init(NULL);
-    free(words);
+    free(counters);
 }
 
 static uint64_t seed = 88172645463325252u;

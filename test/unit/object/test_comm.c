@@ -15,7 +15,7 @@ static void *last_handle;
 
 static void changed(struct fm_comm *comm, bool is_made)
 {
-    ck_assert_ptr_nonnull(comm->words);
+    ck_assert_ptr_nonnull(comm->counters);
     n_made += is_made;
     n_going += !is_made;
 }
@@ -59,8 +59,8 @@ START_TEST(words_and_references)
     ck_assert_int_eq(fm_comm_proc(other, 2), 2);
     ck_assert_uint_ne(comm->id, other->id);
     for (int i = 0; i < 3; i++) {
-        ck_assert_uint_eq(comm->peer_words[i].sent.n + comm->peer_words[i].recvd.len, 0);
-        comm->peer_words[i] = (struct fm_comm_peer_words){{1, 1}, {1, 1}};
+        ck_assert_uint_eq(comm->peer_counters[i].sent.n + comm->peer_counters[i].recvd.len, 0);
+        comm->peer_counters[i] = (struct fm_comm_peer_counters){{1, 1}, {1, 1}};
     }
     fm_object_ref(comm); /* an operation under way */
     fm_comm_unref(comm);

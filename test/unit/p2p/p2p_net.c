@@ -25,22 +25,22 @@ static bool is_gone(void *ctx, int proc)
 static void start_node(int k, uint64_t unexpected_limit)
 {
     struct fm_transport_args args = {.self = k, .n_procs = net.n, .tag = "test"};
-    struct fm_p2p_words *words = NULL;
-    struct fm_channel_words given = {0};
+    struct fm_p2p_counters *counters = NULL;
+    struct fm_channel_counters given = {0};
     struct fm_group *group;
 
     if (unexpected_limit) {
-        words = calloc(1, sizeof(*words));
+        counters = calloc(1, sizeof(*counters));
         for (int i = 0; i < fm_p2p_vars.n_cvars; i++) {
             const struct fathom_cvar *c = &fm_p2p_vars.cvars[i];
 
-            *(uint64_t *)((char *)words + c->at) = (uint64_t)c->def;
+            *(uint64_t *)((char *)counters + c->at) = (uint64_t)c->def;
         }
-        words->unexpected_limit = unexpected_limit;
-        given.p2p = words;
+        counters->unexpected_limit = unexpected_limit;
+        given.p2p = counters;
     }
     ck_assert_int_eq(fm_channel_create(net.n, k, &given, &net.ch[k]), 0);
-    net.ch[k]->own_words[1] = words ? words : net.ch[k]->own_words[1];
+    net.ch[k]->own_counters[1] = counters ? counters : net.ch[k]->own_counters[1];
     net.ch[k]->resolve = resolve;
     net.ch[k]->resolve_ctx = (void *)(intptr_t)k;
     net.ch[k]->is_gone = is_gone;
@@ -89,13 +89,13 @@ void net_stop(void)
         ck_assert_uint_eq(net.ch[k]->ids.n_live, 0);
         ck_assert_uint_eq(net.ch[k]->n_sending, 0);
         ck_assert_int_eq(net.ch[k]->n_waiting, 0);
-        ck_assert_uint_eq(net.comm[k]->words->umq_len, 0);
-        ck_assert_uint_eq(net.comm[k]->words->prq_len, 0);
-        ck_assert_uint_eq(net.ch[k]->match_words->umq_len.now, 0);
-        ck_assert_uint_eq(net.ch[k]->match_words->prq_len.now, 0);
-        ck_assert_uint_eq(net.ch[k]->words->out_len.now, 0);
-        ck_assert_uint_eq(net.ch[k]->words->bulk_len.now, 0);
-        ck_assert_uint_eq(net.ch[k]->words->rts_waiting.now, 0);
+        ck_assert_uint_eq(net.comm[k]->counters->umq_len, 0);
+        ck_assert_uint_eq(net.comm[k]->counters->prq_len, 0);
+        ck_assert_uint_eq(net.ch[k]->match_counters->umq_len.now, 0);
+        ck_assert_uint_eq(net.ch[k]->match_counters->prq_len.now, 0);
+        ck_assert_uint_eq(net.ch[k]->counters->out_len.now, 0);
+        ck_assert_uint_eq(net.ch[k]->counters->bulk_len.now, 0);
+        ck_assert_uint_eq(net.ch[k]->counters->rts_waiting.now, 0);
         ck_assert_uint_eq(fm_mock_exposed(net.mock, k), 0);
     }
     net_stop_broken();
@@ -189,10 +189,10 @@ int net_end(struct fm_request *r, struct fm_status *out_status)
     return fm_request_harvest(r, out_status);
 }
 
-struct fm_tally net_short_sent(int node)
+struct fm_traffic net_short_sent(int node)
 {
-    const struct fm_p2p_words *w = net.ch[node]->words;
-    struct fm_tally sum = w->short_sent;
+    const struct fm_p2p_counters *w = net.ch[node]->counters;
+    struct fm_traffic sum = w->short_sent;
 
     for (int bin = 0; bin < FM_HIST_BINS; bin++) {
         sum.len += w->tiny_sent[bin].len;

@@ -60,7 +60,7 @@ struct fm_request *net_irecv(int node, void *buf, size_t len, int source, int ta
 int net_end(struct fm_request *r, struct fm_status *out_status);
 
 /* What a node has sent without a request. */
-struct fm_tally net_short_sent(int node);
+struct fm_traffic net_short_sent(int node);
 
 /* Bytes that tell their place and their message. */
 void net_fill(void *buf, size_t len, unsigned salt);

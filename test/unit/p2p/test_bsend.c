@@ -46,12 +46,12 @@ START_TEST(as_many_fit_as_promised)
             net_fill(data, LEN, (unsigned)k);
             ck_assert_int_eq(bsend(LEN, k), 0);
         }
-        ck_assert_uint_gt(net.ch[0]->words->bsend_bytes.now, N * LEN);
+        ck_assert_uint_gt(net.ch[0]->counters->bsend_bytes.now, N * LEN);
         ck_assert_int_eq(bsend(sizeof(got), 0), MPI_ERR_BUFFER);
         fm_mock_script(net.mock)->refuse_pct = round ? 50 : 0;
         receive_all(N);
         net_settle();
-        ck_assert_uint_eq(net.ch[0]->words->bsend_bytes.now, 0);
+        ck_assert_uint_eq(net.ch[0]->counters->bsend_bytes.now, 0);
         ck_assert_int_eq(fm_bsend_detach(net.ch[0], NULL, &addr, &len), 0);
         ck_assert_ptr_eq(addr, buffer);
         ck_assert_int_eq(len, sizeof(buffer));
@@ -122,7 +122,7 @@ START_TEST(what_was_received_takes_no_room)
 
         net_fill(data, sizeof(data), (unsigned)k);
         ck_assert_int_eq(bsend(sizeof(data), k), 0);
-        ck_assert_uint_gt(net.ch[0]->words->bsend_bytes.now, sizeof(data));
+        ck_assert_uint_gt(net.ch[0]->counters->bsend_bytes.now, sizeof(data));
         for (int n = 0; !r->is_done && n < 1000; n++) {
             ck_assert_int_ge(fm_progress(net.ch[1]), 0);
         }

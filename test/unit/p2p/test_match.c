@@ -54,7 +54,7 @@ struct model {
     unsigned filed; /* kinds for which messages are filed since there are any; bit 0: always */
 };
 
-static struct fm_match_words words;
+static struct fm_match_counters counters;
 static struct fm_match *m;
 static struct model model;
 static struct fm_posted posted[N_NODES];
@@ -182,7 +182,7 @@ static void model_drop(int at)
 
 static void start(uint64_t buckets_first, uint64_t buckets_max)
 {
-    memset(&words, 0, sizeof(words));
+    memset(&counters, 0, sizeof(counters));
     memset(&model, 0, sizeof(model));
     model.single = -1;
     model.filed = 1;
@@ -190,10 +190,10 @@ static void start(uint64_t buckets_first, uint64_t buckets_max)
     memset(unexpected, 0, sizeof(unexpected));
     memset(&counts, 0, sizeof(counts));
     n_marks = n_events = 0;
-    words.buckets_first = buckets_first;
-    words.buckets_max = buckets_max;
+    counters.buckets_first = buckets_first;
+    counters.buckets_max = buckets_max;
     seed = 88172645463325252u;
-    ck_assert_int_eq(fm_match_create(&words, &m), 0);
+    ck_assert_int_eq(fm_match_create(&counters, &m), 0);
 }
 
 static void setup(void)
@@ -378,7 +378,7 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-#define SAME(name, should) ORACLE_ROW(&fm_match_vars, &words, name, 0, ==, should)
+#define SAME(name, should) ORACLE_ROW(&fm_match_vars, &counters, name, 0, ==, should)
 
 static void check_counts(void)
 {
@@ -399,8 +399,8 @@ static void check_levels(void)
     counts.posted_high = larger(counts.posted_high, model.n_posted);
     counts.unexpected_high = larger(counts.unexpected_high, model.n_unexpected);
 #if FM_STATS
-    must(words.prq_len.now == (uint64_t)model.n_posted);
-    must(words.umq_len.now == (uint64_t)model.n_unexpected);
+    must(counters.prq_len.now == (uint64_t)model.n_posted);
+    must(counters.umq_len.now == (uint64_t)model.n_unexpected);
 #endif
 }
 
@@ -451,7 +451,7 @@ START_TEST(the_same_when_all_keys_collide)
     teardown();
     start(2, 2);
     run(mixes[_i], N_EACH / 5);
-    ck_assert_uint_le(words.table_bytes, 2 * 2 * sizeof(void *) + 64 * 4096);
+    ck_assert_uint_le(counters.table_bytes, 2 * 2 * sizeof(void *) + 64 * 4096);
 }
 END_TEST
 
@@ -544,9 +544,9 @@ START_TEST(tables_do_not_grow_with_time)
         posted[0].key = (struct fm_match_key){.source = k % 7, .tag = k};
         ck_assert_int_eq(fm_match_post(m, &posted[0]), 0);
         ck_assert_ptr_eq(fm_match_arrival(m, &posted[0].key), &posted[0]);
-        bytes = k == 1000 ? words.table_bytes : bytes;
+        bytes = k == 1000 ? counters.table_bytes : bytes;
     }
-    ck_assert_uint_eq(words.table_bytes, bytes);
+    ck_assert_uint_eq(counters.table_bytes, bytes);
 }
 END_TEST
 
@@ -578,8 +578,8 @@ START_TEST(table_bytes_are_those_of_the_heap)
         ck_assert_int_eq(fm_match_post(m, &posted[k]), 0);
     }
     given = heap_bytes() - before;
-    ORACLE_ROW(&fm_match_vars, &words, "match_table_bytes", 0, <=, given);
-    ORACLE_ROW(&fm_match_vars, &words, "match_table_bytes", 0, >=, given - given / 8 - 1024);
+    ORACLE_ROW(&fm_match_vars, &counters, "match_table_bytes", 0, <=, given);
+    ORACLE_ROW(&fm_match_vars, &counters, "match_table_bytes", 0, >=, given - given / 8 - 1024);
     for (int k = 0; k < N_NODES; k++) {
         ck_assert(fm_match_unpost(m, &posted[k]));
     }
@@ -612,7 +612,7 @@ START_TEST(steps_and_rehashes_are_counted)
         }
     }
     SAME("match_rehashes", n_rehashes);
-    making = oracle_value(&fm_match_vars, &words, "match_steps", 0) - 1;
+    making = oracle_value(&fm_match_vars, &counters, "match_steps", 0) - 1;
     for (int k = 0; k < N; k++) {
         ck_assert_ptr_eq(fm_match_arrival(m, &posted[k].key), &posted[k]);
     }
@@ -632,7 +632,7 @@ START_TEST(gone_wildcards_cost_nothing)
     for (int k = 1; k < 4; k++) {
         ck_assert(fm_match_unpost(m, &posted[k]));
     }
-    before = oracle_value(&fm_match_vars, &words, "match_steps", 0);
+    before = oracle_value(&fm_match_vars, &counters, "match_steps", 0);
     ck_assert_ptr_eq(fm_match_arrival(m, &posted[0].key), &posted[0]);
     SAME("match_steps", before + 1);
     ck_assert_ptr_null(fm_match_arrival(m, &posted[0].key));
@@ -645,7 +645,7 @@ START_TEST(words_tell_what_happened)
     struct fm_match_key key = {.context = 4, .source = 2, .tag = 9};
     struct fm_match_key wild = {.context = 4, .source = FM_ANY_SOURCE, .tag = 9};
 
-    words.on_umq_in = words.on_umq_out = words.on_posted = words.on_matched = 1;
+    counters.on_umq_in = counters.on_umq_out = counters.on_posted = counters.on_matched = 1;
     posted[0].key = wild;
     ck_assert_ptr_null(fm_match_receive(m, &wild));
     ck_assert_int_eq(fm_match_post(m, &posted[0]), 0);
@@ -669,10 +669,10 @@ START_TEST(words_tell_what_happened)
 
     SAME("match_attempts", 5);
     SAME("match_posted_hits", 1);
-    ck_assert_uint_eq(words.n_unexpected_hits, 1);
-    ck_assert_uint_eq(words.n_wildcards, 1);
-    ck_assert_uint_eq(words.prq_len.high, 1);
-    ck_assert_uint_eq(words.umq_len.high, 1);
+    ck_assert_uint_eq(counters.n_unexpected_hits, 1);
+    ck_assert_uint_eq(counters.n_wildcards, 1);
+    ck_assert_uint_eq(counters.prq_len.high, 1);
+    ck_assert_uint_eq(counters.umq_len.high, 1);
     ck_assert_uint_eq(n_marks, 2);
 }
 END_TEST

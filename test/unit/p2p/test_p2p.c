@@ -60,8 +60,8 @@ START_TEST(all_lengths_with_rma)
     net_start(2, NULL);
     all_ways(0, 1);
     all_ways(1, 0);
-    ck_assert_uint_gt(net.ch[1]->words->n_rma, 0);
-    ck_assert_uint_eq(net.ch[1]->words->n_data_recvd, 0);
+    ck_assert_uint_gt(net.ch[1]->counters->n_rma, 0);
+    ck_assert_uint_eq(net.ch[1]->counters->n_data_recvd, 0);
     net_stop();
 }
 END_TEST
@@ -70,8 +70,8 @@ START_TEST(all_lengths_without_rma)
 {
     net_start(2, &(struct net_options){.no_rma = true});
     all_ways(0, 1);
-    ck_assert_uint_eq(net.ch[1]->words->n_rma, 0);
-    ck_assert_uint_gt(net.ch[1]->words->n_data_recvd, 0);
+    ck_assert_uint_eq(net.ch[1]->counters->n_rma, 0);
+    ck_assert_uint_gt(net.ch[1]->counters->n_data_recvd, 0);
     net_stop();
 }
 END_TEST
@@ -79,12 +79,12 @@ END_TEST
 START_TEST(short_ones_are_not_fetched)
 {
     enum { MIN = 5000 };
-    struct fm_p2p_words *to;
+    struct fm_p2p_counters *to;
 
     net_start(2, NULL);
-    to = net.ch[1]->words;
-    net.ch[0]->words->rma_min = MIN;
-    net.comm[0]->words->eager_limit = 500 + 1;
+    to = net.ch[1]->counters;
+    net.ch[0]->counters->rma_min = MIN;
+    net.comm[0]->counters->eager_limit = 500 + 1;
     for (int k = 0; k < 2; k++) {
         size_t len = (size_t)(MIN - 1 + k);
         struct fm_request *s, *r = net_irecv(1, in_buf[0], len, 0, 1);
@@ -106,7 +106,7 @@ START_TEST(all_lengths_to_self)
 {
     net_start(2, NULL);
     all_ways(0, 0);
-    ck_assert_uint_eq(net.ch[0]->words->n_self_sent, 5 * N_LENGTHS);
+    ck_assert_uint_eq(net.ch[0]->counters->n_self_sent, 5 * N_LENGTHS);
     ck_assert_uint_eq(net_short_sent(0).n, 0);
     net_stop();
 }
@@ -120,7 +120,7 @@ START_TEST(the_transport_refuses_and_delays)
         fm_mock_script(net.mock)->refuse_pct = 50;
         fm_mock_script(net.mock)->delay_max = 5;
         all_ways(0, 1);
-        ck_assert_uint_gt(net.ch[0]->words->n_refused, 0);
+        ck_assert_uint_gt(net.ch[0]->counters->n_refused, 0);
         net_stop();
     }
 }
@@ -135,20 +135,20 @@ START_TEST(a_short_send_needs_no_request)
     net_start(2, NULL);
     m = net_msg(0, word, 8, fm_dtype_byte(), 1, 3);
     ck_assert_int_eq(fm_send(&m, FM_SEND_STANDARD), 0); /* the first one connects */
-    n_taken = net.ch[1]->words->req.n_taken;
+    n_taken = net.ch[1]->counters->req.n_taken;
     for (int k = 0; k < 100; k++) {
         ck_assert_int_eq(fm_send(&m, FM_SEND_STANDARD), 0);
     }
-    ck_assert_uint_eq(net.ch[1]->words->req.n_taken, n_taken);
+    ck_assert_uint_eq(net.ch[1]->counters->req.n_taken, n_taken);
     ck_assert_uint_eq(net_short_sent(0).n, 100);
     net_settle();
-    ck_assert_uint_eq(net.comm[1]->words->umq_len, 101);
+    ck_assert_uint_eq(net.comm[1]->counters->umq_len, 101);
     m = net_msg(1, got, 8, fm_dtype_byte(), 0, 3);
     for (int k = 0; k < 101; k++) {
         ck_assert_int_eq(fm_recv(&m, NULL), 0);
         ck_assert_str_eq(got, "seven");
     }
-    ck_assert_uint_eq(net.ch[1]->words->req.n_taken, n_taken);
+    ck_assert_uint_eq(net.ch[1]->counters->req.n_taken, n_taken);
     net_stop();
 }
 END_TEST
@@ -181,7 +181,7 @@ START_TEST(too_long_a_message_is_truncated)
         net_check(in_buf[0], cap, 9);
         ck_assert_int_eq(in_buf[0][cap], 0x55);
         ck_assert_int_eq(net_end(s, NULL), MPI_SUCCESS);
-        ck_assert_uint_eq(net.ch[1]->words->n_truncated, 1);
+        ck_assert_uint_eq(net.ch[1]->counters->n_truncated, 1);
         net_stop();
     }
 }

@@ -12,12 +12,12 @@ static char data[LEN], got[LEN];
 
 static void comm_same(int node, const char *name, uint64_t should)
 {
-    ORACLE_ROW(&fm_comm_vars, net.comm[node]->words, name, 0, ==, should);
+    ORACLE_ROW(&fm_comm_vars, net.comm[node]->counters, name, 0, ==, should);
 }
 
 static void same(int node, const char *name, int item, uint64_t should)
 {
-    ORACLE_ROW(&fm_p2p_vars, net.ch[node]->words, name, item, ==, should);
+    ORACLE_ROW(&fm_p2p_vars, net.ch[node]->counters, name, item, ==, should);
 }
 
 /* One message, so that the nodes know each other. */
@@ -34,7 +34,7 @@ static void setup(void)
 /* From node 0, since it began. */
 static void received(uint64_t n, uint64_t bytes)
 {
-    struct fm_comm_peer_words *w = &net.comm[1]->peer_words[0];
+    struct fm_comm_peer_counters *w = &net.comm[1]->peer_counters[0];
 
     ORACLE_ROW(&fm_comm_vars, w, "comm_peer_received_messages", 0, ==, n);
     ORACLE_ROW(&fm_comm_vars, w, "comm_peer_received_bytes", 0, ==, bytes);
@@ -106,13 +106,13 @@ START_TEST(early_messages_are_counted_in)
         ck_assert_int_eq(fm_comm_create(net.ch[k], group, NULL, k, 2 * NET_CONTEXT, &late[k]), 0);
         fm_group_unref(group);
     }
-    ORACLE_ROW(&fm_comm_vars, late[1]->words, "MPI_T_UMQ_LENGTH", 0, ==, N);
+    ORACLE_ROW(&fm_comm_vars, late[1]->counters, "MPI_T_UMQ_LENGTH", 0, ==, N);
     comm_same(1, "MPI_T_UMQ_LENGTH", 0);
     memcpy(first, net.comm, sizeof(first));
     net.comm[1] = late[1];
     for (int i = 0; i < N; i++) {
         net_end(net_irecv(1, got, 10, 0, i), NULL);
-        ORACLE_ROW(&fm_comm_vars, late[1]->words, "MPI_T_UMQ_LENGTH", 0, ==, N - 1 - i);
+        ORACLE_ROW(&fm_comm_vars, late[1]->counters, "MPI_T_UMQ_LENGTH", 0, ==, N - 1 - i);
         net_end(s[i], NULL);
     }
     net.comm[1] = first[1];
@@ -130,7 +130,7 @@ START_TEST(a_lost_message_was_sent)
     fm_mock_script(net.mock)->fail_next = 1;
     s = net_isend(0, data, LEN, 1, 1, FM_SEND_STANDARD);
     same(0, "p2p_sizes_sent", BIN, 1);
-    ORACLE_ROW(&fm_comm_vars, &net.comm[0]->peer_words[1], "comm_peer_sent_messages", 0, ==, 2);
+    ORACLE_ROW(&fm_comm_vars, &net.comm[0]->peer_counters[1], "comm_peer_sent_messages", 0, ==, 2);
     ck_assert_int_ne(net_end(s, NULL), MPI_SUCCESS);
     same(0, "p2p_peers_failed", 0, 1);
     net_stop_broken();

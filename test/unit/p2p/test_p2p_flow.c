@@ -12,7 +12,7 @@ static void start(uint64_t seed, uint64_t rts_window)
     net_start(2,
               &(struct net_options){.seed = seed, .unexpected_limit = LIMIT, .no_rma = seed & 1});
     for (int k = 0; k < 2; k++) {
-        net.ch[k]->words->rts_window = rts_window;
+        net.ch[k]->counters->rts_window = rts_window;
     }
 }
 
@@ -42,11 +42,11 @@ static void receive_in_order(int n)
 START_TEST(a_flood_is_bounded)
 {
     for (uint64_t seed = 0; seed < 4; seed++) {
-        const struct fm_p2p_words *from, *to;
+        const struct fm_p2p_counters *from, *to;
 
         start(seed, 100);
-        from = net.ch[0]->words;
-        to = net.ch[1]->words;
+        from = net.ch[0]->counters;
+        to = net.ch[1]->counters;
         if (seed & 2) {
             fm_mock_script(net.mock)->refuse_pct = 40;
             fm_mock_script(net.mock)->delay_max = 2;
@@ -56,7 +56,7 @@ START_TEST(a_flood_is_bounded)
         ck_assert_uint_eq(net.ch[1]->peers[0].has_stalled, true);
         ck_assert_uint_gt(from->n_rts_stalls, 0);
         ck_assert_uint_gt(from->reasons[FM_REASON_NO_CREDIT], 0);
-        ck_assert_uint_eq(net.comm[1]->words->umq_len,
+        ck_assert_uint_eq(net.comm[1]->counters->umq_len,
                           net_short_sent(0).n + from->n_request_sent + from->rts_waiting.now);
         receive_in_order(MANY);
         ck_assert_uint_gt(from->n_credits_recvd, 0);
@@ -93,7 +93,7 @@ START_TEST(the_last_one_is_found)
         }
         ck_assert_int_eq(net_end(r, &st), MPI_SUCCESS);
         ck_assert_int_eq(st.tag, MANY - 1);
-        ck_assert_uint_gt(net.ch[0]->words->n_more_recvd, 0);
+        ck_assert_uint_gt(net.ch[0]->counters->n_more_recvd, 0);
         receive_in_order(MANY - 1);
         ck_assert_int_eq(net_end(sends[MANY - 1], NULL), MPI_SUCCESS);
         net_stop();
@@ -134,9 +134,9 @@ START_TEST(credit_comes_back_on_a_one_way_stream)
         ck_assert_int_eq(net_end(r, NULL), 0);
         ck_assert_int_eq(net_end(s, NULL), 0);
     }
-    ck_assert_uint_eq(net.ch[0]->words->n_stalls, 0);
-    ck_assert_uint_gt(net.ch[1]->words->n_credits_sent, 0);
-    ck_assert_uint_lt(net.ch[1]->words->n_credits_sent, 10000 * 4 / 32);
+    ck_assert_uint_eq(net.ch[0]->counters->n_stalls, 0);
+    ck_assert_uint_gt(net.ch[1]->counters->n_credits_sent, 0);
+    ck_assert_uint_lt(net.ch[1]->counters->n_credits_sent, 10000 * 4 / 32);
     net_stop();
 }
 END_TEST
@@ -144,16 +144,16 @@ END_TEST
 START_TEST(limits_hold_from_the_next_message_on)
 {
     start(0, 100);
-    net.comm[0]->words->eager_limit = 500 + 1;
+    net.comm[0]->counters->eager_limit = 500 + 1;
     ck_assert_int_eq(net_end(net_isend(0, data, 500, 1, 0, FM_SEND_STANDARD), NULL), 0);
-    ck_assert_uint_eq(net.ch[0]->words->n_request_sent, 1);
+    ck_assert_uint_eq(net.ch[0]->counters->n_request_sent, 1);
     sends[0] = net_isend(0, data, 501, 1, 1, FM_SEND_STANDARD);
-    ck_assert_uint_eq(net.ch[0]->words->reasons[FM_REASON_COMM], 1);
-    net.comm[0]->words->eager_limit = 0;
-    net.ch[0]->words->eager_limit = 100;
+    ck_assert_uint_eq(net.ch[0]->counters->reasons[FM_REASON_COMM], 1);
+    net.comm[0]->counters->eager_limit = 0;
+    net.ch[0]->counters->eager_limit = 100;
     fm_peer_limits(net.ch[0], &net.ch[0]->peers[1]);
     sends[1] = net_isend(0, data, 101, 1, 2, FM_SEND_STANDARD);
-    ck_assert_uint_eq(net.ch[0]->words->reasons[FM_REASON_LONG], 1);
+    ck_assert_uint_eq(net.ch[0]->counters->reasons[FM_REASON_LONG], 1);
     for (int k = 0; k < 3; k++) {
         ck_assert_int_eq(net_end(net_irecv(1, got, sizeof(got), 0, k), NULL), 0);
     }
@@ -172,11 +172,11 @@ START_TEST(the_transport_may_have_an_opinion)
     net.tp[0]->eager_len = 30000;
     ck_assert_int_eq(fm_peer_resolve(net.ch[0], 1, &peer), 0);
     ck_assert_uint_eq(peer->eager_limit, 30000);
-    ck_assert_uint_eq(peer->short_limit, net.ch[0]->words->short_limit);
-    net.ch[0]->words->eager_limit = 16000;
+    ck_assert_uint_eq(peer->short_limit, net.ch[0]->counters->short_limit);
+    net.ch[0]->counters->eager_limit = 16000;
     fm_peer_limits(net.ch[0], peer);
     ck_assert_uint_eq(peer->eager_limit, 16000);
-    net.ch[0]->words->eager_limit = FM_EAGER_DEFAULT;
+    net.ch[0]->counters->eager_limit = FM_EAGER_DEFAULT;
     net.tp[0]->eager_len = 0;
     fm_peer_limits(net.ch[0], peer);
     ck_assert_uint_eq(peer->eager_limit, FM_EAGER_DEFAULT);

@@ -19,7 +19,7 @@ START_TEST(a_peer_dies_during_a_rendezvous)
         net_start(3, &(struct net_options){.seed = (uint64_t)n_polls, .no_rma = n_polls & 1});
         fm_mock_script(net.mock)->delay_max = 3;
         fm_mock_script(net.mock)->per_poll = 1;
-        net.ch[0]->words->rma_chunk = 4096;
+        net.ch[0]->counters->rma_chunk = 4096;
         for (int k = 0; k < 4; k++) {
             s[k] = net_isend(0, out_buf[k], sizeof(out_buf[k]), 1, k, FM_SEND_STANDARD);
             r[k] = net_irecv(0, in_buf[k], sizeof(in_buf[k]), 1, k);
@@ -42,7 +42,7 @@ START_TEST(a_peer_dies_during_a_rendezvous)
         ck_assert_uint_eq(fm_mock_exposed(net.mock, 0), 0);
         ck_assert_uint_eq(net.ch[0]->ids.n_live, 0);
         ck_assert_uint_eq(net.ch[0]->n_sending, 0);
-        ck_assert_uint_eq(net.comm[0]->words->prq_len, 0);
+        ck_assert_uint_eq(net.comm[0]->counters->prq_len, 0);
         net_stop_broken();
     }
 }
@@ -163,7 +163,7 @@ START_TEST(lies_are_found_out)
         }
         ck_assert(net.ch[0]->peers[1].is_gone);
         ck_assert(!net.ch[0]->peers[2].is_gone);
-        ck_assert_uint_eq(net.ch[0]->words->n_bad_messages, 1);
+        ck_assert_uint_eq(net.ch[0]->counters->n_bad_messages, 1);
         ck_assert(!r->is_done);
         net_end(net_isend(2, &c, 1, 0, 0, FM_SEND_STANDARD), NULL);
         ck_assert_int_eq(net_end(r, NULL), MPI_SUCCESS);
@@ -203,8 +203,8 @@ START_TEST(senseless_layouts_are_not_used)
         }
         inject(&m, sizeof(m));
         r = r ? r : net_irecv(0, in_buf[0], 100, 1, 0);
-        ck_assert_uint_eq(net.ch[0]->words->n_cts_sent, 1);
-        ck_assert_uint_eq(net.ch[0]->words->n_rma, 0);
+        ck_assert_uint_eq(net.ch[0]->counters->n_cts_sent, 1);
+        ck_assert_uint_eq(net.ch[0]->counters->n_rma, 0);
         fm_request_unref(r);
         net_stop_forgetful();
     }

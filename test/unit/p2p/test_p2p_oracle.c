@@ -91,7 +91,7 @@ static int resolve(void *ctx, int proc, struct fm_ep **out_ep)
     return rc;
 }
 
-static struct fm_p2p_words before[NET_MAX];
+static struct fm_p2p_counters before[NET_MAX];
 
 static void start(int n, const struct net_options *options)
 {
@@ -109,18 +109,18 @@ static void start(int n, const struct net_options *options)
         net.ch[k]->resolve = resolve;
         net.ch[k]->resolve_ctx = (void *)(intptr_t)k;
         /* As the registry begins it. */
-        net.ch[k]->words->rts_room = (struct fathom_level){.now = RTS_WINDOW,
-                                                           .hi_mark = RTS_WINDOW,
-                                                           .lo_mark = RTS_WINDOW,
-                                                           .high = RTS_WINDOW,
-                                                           .low = RTS_WINDOW};
+        net.ch[k]->counters->rts_room = (struct fathom_level){.now = RTS_WINDOW,
+                                                              .hi_mark = RTS_WINDOW,
+                                                              .lo_mark = RTS_WINDOW,
+                                                              .high = RTS_WINDOW,
+                                                              .low = RTS_WINDOW};
     }
 }
 
 static void snapshot(void)
 {
     for (int k = 0; k < net.n; k++) {
-        before[k] = *net.ch[k]->words;
+        before[k] = *net.ch[k]->counters;
     }
 }
 
@@ -132,7 +132,7 @@ static void same(int node, const char *name, int item, uint64_t should)
                     row->klass == FATHOM_TIMER;
     uint64_t base = is_count ? oracle_value(&fm_p2p_vars, &before[node], name, item) : 0;
 
-    ORACLE_ROW(&fm_p2p_vars, net.ch[node]->words, name, item, ==, base + should);
+    ORACLE_ROW(&fm_p2p_vars, net.ch[node]->counters, name, item, ==, base + should);
 }
 
 /* Every pair has talked, so that later messages may take the short way. */
@@ -256,9 +256,9 @@ static void batch(struct item *first, int n)
 
         same(k, "p2p_unexpected_memory", 0, held);
         same(k, "p2p_unexpected_utilization", 0,
-             oracle_share((double)held, (double)net.ch[k]->words->unexpected_limit));
+             oracle_share((double)held, (double)net.ch[k]->counters->unexpected_limit));
         same(k, "p2p_exposed_bytes", 0, asked[k].exposed);
-        ORACLE_ROW(&fm_p2p_vars, net.ch[k]->words, "p2p_unexpected_memory_high", 0, >=, held);
+        ORACLE_ROW(&fm_p2p_vars, net.ch[k]->counters, "p2p_unexpected_memory_high", 0, >=, held);
     }
     for (int k = 0; k < n; k++) {
         if (first[k].is_late) {
@@ -278,7 +278,7 @@ static void batch(struct item *first, int n)
 
 /* ---- what it came to ---- */
 
-struct tally {
+struct traffic {
     uint64_t sent[FM_WIRE_KINDS], recvd[FM_WIRE_KINDS]; /* packets */
     uint64_t eager_bytes, rts_bytes, n_more_sent, n_more_recvd, n_long, n_no_credit;
     uint64_t n_self, self_bytes, self_recvd_bytes;
@@ -288,13 +288,13 @@ struct tally {
     uint64_t n_copied, copied_bytes, n_truncated, rndv_ns_max;
     uint64_t sizes_sent[FM_HIST_BINS], sizes_recvd[FM_HIST_BINS];
 };
-static struct tally tally[NET_MAX];
+static struct traffic traffic[NET_MAX];
 
 static void tally_record(const struct fm_mock_record *rec, uint32_t more[NET_MAX][NET_MAX])
 {
     const struct fm_wire_rts *h = rec->data;
     const struct fm_wire_reply *reply = rec->data;
-    struct tally *from = &tally[rec->from], *to = &tally[rec->to];
+    struct traffic *from = &traffic[rec->from], *to = &traffic[rec->to];
     int kind = h->base.head.kind;
 
     from->sent[kind]++;
@@ -330,7 +330,7 @@ static unsigned bin_of(uint64_t x)
 
 static void tally_send(const struct item *i)
 {
-    struct tally *t = &tally[i->from];
+    struct traffic *t = &traffic[i->from];
     bool is_gathered_whole = i->mode == FM_SEND_BUFFERED || i->kind == FM_WIRE_EAGER ||
                              i->kind == FM_WIRE_EAGER_SYNC || i->is_copied;
 
@@ -349,7 +349,7 @@ static void tally_send(const struct item *i)
 
 static void tally_receive(const struct item *i)
 {
-    struct tally *t = &tally[i->to];
+    struct traffic *t = &traffic[i->to];
     uint64_t len = shorter(i);
     bool is_eager = i->kind == FM_WIRE_EAGER || i->kind == FM_WIRE_EAGER_SYNC;
 
@@ -372,7 +372,7 @@ static void tally_all(void)
 {
     static uint32_t more[NET_MAX][NET_MAX];
 
-    memset(tally, 0, sizeof(tally));
+    memset(traffic, 0, sizeof(traffic));
     memset(more, 0, sizeof(more));
     for (size_t k = 0; k < fm_mock_sent_count(net.mock); k++) {
         tally_record(fm_mock_sent(net.mock, k), more);
@@ -383,7 +383,7 @@ static void tally_all(void)
     }
 }
 
-static void compare_protocols(int k, const struct tally *t)
+static void compare_protocols(int k, const struct traffic *t)
 {
     uint64_t n_eager = t->sent[FM_WIRE_EAGER] + t->sent[FM_WIRE_EAGER_SYNC];
 
@@ -411,7 +411,7 @@ static void compare_protocols(int k, const struct tally *t)
     }
 }
 
-static void compare_packets(int k, const struct tally *t)
+static void compare_packets(int k, const struct traffic *t)
 {
     same(k, "p2p_rts_sent", 0, t->sent[FM_WIRE_RTS]);
     same(k, "p2p_rts_recvd", 0, t->recvd[FM_WIRE_RTS]);
@@ -433,7 +433,7 @@ static void compare_packets(int k, const struct tally *t)
     same(k, "p2p_exposed_bytes_high", 0, asked[k].exposed_high);
 }
 
-static void compare_rest(int k, const struct tally *t)
+static void compare_rest(int k, const struct traffic *t)
 {
     uint64_t in_bins = 0;
 
@@ -451,23 +451,23 @@ static void compare_rest(int k, const struct tally *t)
     for (int bin = 0; bin < FM_HIST_BINS; bin++) {
         same(k, "p2p_sizes_sent", bin, t->sizes_sent[bin]);
         same(k, "p2p_sizes_recvd", bin, t->sizes_recvd[bin]);
-        in_bins += net.ch[k]->words->rndv_latency[bin];
+        in_bins += net.ch[k]->counters->rndv_latency[bin];
     }
-    ck_assert_uint_eq(in_bins, net.ch[k]->words->n_rndv_done);
+    ck_assert_uint_eq(in_bins, net.ch[k]->counters->n_rndv_done);
     /* A clock around each of them. */
-    ORACLE_ROW(&fm_p2p_vars, net.ch[k]->words, "p2p_rndv_time", 0, <=,
+    ORACLE_ROW(&fm_p2p_vars, net.ch[k]->counters, "p2p_rndv_time", 0, <=,
                before[k].rndv_ns + t->rndv_ns_max);
 }
 
 static void event_is(int k, const char *name, uint64_t should)
 {
-    oracle_event_is(&fm_p2p_vars, net.ch[k]->words, name, should);
+    oracle_event_is(&fm_p2p_vars, net.ch[k]->counters, name, should);
 }
 
 /* The data of a message begins to move at its receiver, which fetches it, or at its sender. */
-static void compare_events(int k, const struct tally *t)
+static void compare_events(int k, const struct traffic *t)
 {
-    const struct fm_p2p_words *w = net.ch[k]->words;
+    const struct fm_p2p_counters *w = net.ch[k]->counters;
     uint64_t n_ends = 0, n_blocking = 0, n_completed;
 
     for (int i = 0; i < N_ITEMS; i++) {
@@ -508,7 +508,7 @@ static void run(const struct net_options *options, unsigned refuse_pct)
     memset(n_queued, 0, sizeof(n_queued));
     warm_up();
     for (int k = 0; k < net.n; k++) {
-        oracle_events_on(&fm_p2p_vars, net.ch[k]->words);
+        oracle_events_on(&fm_p2p_vars, net.ch[k]->counters);
     }
     fm_mock_script(net.mock)->record = true;
     fm_mock_script(net.mock)->refuse_pct = refuse_pct;
@@ -528,10 +528,10 @@ static void run(const struct net_options *options, unsigned refuse_pct)
     }
     tally_all();
     for (int k = 0; k < net.n; k++) {
-        compare_protocols(k, &tally[k]);
-        compare_packets(k, &tally[k]);
-        compare_rest(k, &tally[k]);
-        compare_events(k, &tally[k]);
+        compare_protocols(k, &traffic[k]);
+        compare_packets(k, &traffic[k]);
+        compare_rest(k, &traffic[k]);
+        compare_events(k, &traffic[k]);
     }
     for (int k = 0; k < N_ITEMS; k++) {
         free(items[k].out);
@@ -560,7 +560,7 @@ static void set_limit(int node, const char *name, uint64_t value)
 {
     for (int k = 0; k < fm_p2p_vars.n_cvars; k++) {
         if (strcmp(fm_p2p_vars.cvars[k].name, name) == 0) {
-            *(uint64_t *)((char *)net.ch[node]->words + fm_p2p_vars.cvars[k].at) = value;
+            *(uint64_t *)((char *)net.ch[node]->counters + fm_p2p_vars.cvars[k].at) = value;
         }
     }
 }
@@ -596,7 +596,8 @@ START_TEST(what_waits_is_shown)
     fm_progress(net.ch[0]); /* the answers come, and the first fragments leave */
     same(0, "p2p_streams", 0, 5);
     same(0, "p2p_rts_waiting", 0, 0);
-    ck_assert_uint_eq(net.ch[0]->words->rts_room.now, RTS_WINDOW); /* where a new low would begin */
+    ck_assert_uint_eq(net.ch[0]->counters->rts_room.now,
+                      RTS_WINDOW); /* where a new low would begin */
     net_settle();
     same(0, "p2p_streams", 0, 0);
     same(0, "p2p_streams_high", 0, 5);
@@ -616,10 +617,10 @@ START_TEST(too_many_questions_are_held_back)
 
     start(2, NULL);
     warm_up();
-    memset(tally, 0, sizeof(tally));
+    memset(traffic, 0, sizeof(traffic));
     memset(more, 0, sizeof(more));
     fm_mock_script(net.mock)->record = true;
-    net.ch[0]->words->rts_window = net.ch[1]->words->rts_window = WINDOW;
+    net.ch[0]->counters->rts_window = net.ch[1]->counters->rts_window = WINDOW;
     for (int k = 0; k < N; k++) {
         s[k] = net_isend(0, data, MAX_LEN, 1, k, FM_SEND_STANDARD);
     }
@@ -636,13 +637,13 @@ START_TEST(too_many_questions_are_held_back)
     for (size_t k = 0; k < fm_mock_sent_count(net.mock); k++) {
         tally_record(fm_mock_sent(net.mock, k), more);
     }
-    ck_assert_uint_gt(tally[1].n_more_sent, 0); /* the receiver asked for what was held back */
-    same(1, "p2p_more_sent", 0, tally[1].n_more_sent);
-    same(0, "p2p_more_recvd", 0, tally[0].n_more_recvd);
-    same(1, "p2p_credits_sent", 0, tally[1].sent[FM_WIRE_CREDIT]);
-    same(0, "p2p_credits_recvd", 0, tally[0].recvd[FM_WIRE_CREDIT]);
+    ck_assert_uint_gt(traffic[1].n_more_sent, 0); /* the receiver asked for what was held back */
+    same(1, "p2p_more_sent", 0, traffic[1].n_more_sent);
+    same(0, "p2p_more_recvd", 0, traffic[0].n_more_recvd);
+    same(1, "p2p_credits_sent", 0, traffic[1].sent[FM_WIRE_CREDIT]);
+    same(0, "p2p_credits_recvd", 0, traffic[0].recvd[FM_WIRE_CREDIT]);
     same(0, "p2p_more_sent", 0, 0);
-    same(0, "p2p_rts_sent", 0, tally[0].sent[FM_WIRE_RTS]);
+    same(0, "p2p_rts_sent", 0, traffic[0].sent[FM_WIRE_RTS]);
     net_stop();
 }
 END_TEST
@@ -663,9 +664,9 @@ START_TEST(time_of_a_rendezvous)
     net_end(net_irecv(1, got, MAX_LEN, 0, 0), NULL);
     net_end(s, NULL);
     t3 = fm_now_ns();
-    ns = net.ch[0]->words->rndv_ns;
-    ORACLE_ROW(&fm_p2p_vars, net.ch[0]->words, "p2p_rndv_time", 0, >=, t2 - t1);
-    ORACLE_ROW(&fm_p2p_vars, net.ch[0]->words, "p2p_rndv_time", 0, <=, t3 - t0);
+    ns = net.ch[0]->counters->rndv_ns;
+    ORACLE_ROW(&fm_p2p_vars, net.ch[0]->counters, "p2p_rndv_time", 0, >=, t2 - t1);
+    ORACLE_ROW(&fm_p2p_vars, net.ch[0]->counters, "p2p_rndv_time", 0, <=, t3 - t0);
     same(0, "p2p_rndv_latency", (int)bin_of(ns), 1);
     net_stop();
 }
@@ -678,7 +679,7 @@ START_TEST(reason_of_a_communicator)
     start(2, NULL);
     warm_up();
     same(0, "p2p_last_reason", 0, FM_REASON_EAGER); /* of the warming up, to node 1 */
-    net.comm[0]->words->eager_limit = 500 + 1;
+    net.comm[0]->counters->eager_limit = 500 + 1;
     s = net_isend(0, data, 501, 1, 1, FM_SEND_STANDARD);
     same(0, "p2p_reason_comm", 0, 1);
     same(0, "p2p_last_reason", 0, FM_REASON_COMM);
@@ -776,7 +777,7 @@ START_TEST(buffered_bytes_and_waits)
         struct fm_msg m = net_msg(0, data, LEN, fm_dtype_byte(), 1, k);
 
         ck_assert_int_eq(fm_send(&m, FM_SEND_BUFFERED), 0);
-        bytes = oracle_value(&fm_p2p_vars, net.ch[0]->words, "p2p_bsend_bytes", 0);
+        bytes = oracle_value(&fm_p2p_vars, net.ch[0]->counters, "p2p_bsend_bytes", 0);
         ck_assert_uint_ge(bytes, (uint64_t)(k + 1) * LEN);
         ck_assert_uint_le(bytes, (uint64_t)(k + 1) * (LEN + MPI_BSEND_OVERHEAD));
         same(0, "p2p_bsend_utilization", 0, oracle_share((double)bytes, sizeof(buffers[0])));
@@ -812,7 +813,7 @@ START_TEST(automatic_buffers_are_not_attached_memory)
     fm_mock_script(net.mock)->refuse_pct = 100;
     m = net_msg(0, data, LEN, fm_dtype_byte(), 1, 0);
     ck_assert_int_eq(fm_send(&m, FM_SEND_BUFFERED), 0);
-    ORACLE_ROW(&fm_p2p_vars, net.ch[0]->words, "p2p_bsend_bytes", 0, >=, LEN);
+    ORACLE_ROW(&fm_p2p_vars, net.ch[0]->counters, "p2p_bsend_bytes", 0, >=, LEN);
     same(0, "p2p_bsend_utilization", 0, 0);
     fm_mock_script(net.mock)->refuse_pct = 0;
     net_settle();
@@ -831,11 +832,11 @@ START_TEST(peers_come_and_fail)
     char junk[100] = "junk";
 
     start(4, NULL);
-    oracle_events_on(&fm_p2p_vars, net.ch[0]->words);
+    oracle_events_on(&fm_p2p_vars, net.ch[0]->counters);
     warm_up(); /* everybody has talked to everybody */
     event_is(0, "p2p_peer_event", 3);
     for (int k = 0; k < 4; k++) {
-        ORACLE_ROW(&fm_p2p_vars, net.ch[k]->words, "p2p_peers", 0, ==, 3);
+        ORACLE_ROW(&fm_p2p_vars, net.ch[k]->counters, "p2p_peers", 0, ==, 3);
     }
     fm_mock_fail(net.mock, 0, 1, "the test says so");
     fm_mock_fail(net.mock, 0, 2, "the test says so");
@@ -872,7 +873,7 @@ static int hook(void *ctx)
 
 static void progress_same(const char *name, uint64_t should)
 {
-    struct fm_progress_words *w = net.ch[1]->own_words[2];
+    struct fm_progress_counters *w = net.ch[1]->own_counters[2];
 
     ORACLE_ROW(&fm_progress_vars, w, name, 0, ==, should);
 }
@@ -881,11 +882,11 @@ START_TEST(rounds_are_counted)
 {
     uint64_t n_polls = 0, n_empty = 0, n_events = 0;
     struct fm_request *s[20];
-    struct fm_progress_words *w, first;
+    struct fm_progress_counters *w, first;
 
     start(2, NULL);
     warm_up();
-    w = net.ch[1]->own_words[2];
+    w = net.ch[1]->own_counters[2];
     first = *w;
     n_hook_calls = 0;
     fm_progress_hook_add(net.ch[1], hook, NULL);

@@ -28,7 +28,7 @@ static void start(void)
 
 static void same(int node, const char *name, uint64_t should)
 {
-    ORACLE_ROW(&fm_p2p_vars, net.ch[node]->words, name, 0, ==, should);
+    ORACLE_ROW(&fm_p2p_vars, net.ch[node]->counters, name, 0, ==, should);
 }
 
 static void send_one(struct fm_request **s, struct fm_request **r)
@@ -60,7 +60,7 @@ START_TEST(who_is_awake_pushes)
     struct fm_request *s, *r;
 
     start();
-    net.ch[1]->words->push_us = 60000000;
+    net.ch[1]->counters->push_us = 60000000;
     send_one(&s, &r);
     check(s, r);
     same(1, "p2p_pushes", 1);
@@ -82,7 +82,7 @@ START_TEST(who_had_better_not_pushes_seldom)
 
     start();
     net.ch[0]->peers[1].ep->pushes = _i ? FM_PUSH_SELDOM : FM_PUSH_NEVER;
-    net.ch[1]->words->push_us = 60000000;
+    net.ch[1]->counters->push_us = 60000000;
     for (uint64_t k = 1; k <= 128; k++) {
         send_one(&s, &r);
         check(s, r);
@@ -99,15 +99,15 @@ START_TEST(who_pushes_waits_for_fin)
     struct fm_request *s, *r;
 
     start();
-    net.ch[1]->words->push_us = 60000000;
+    net.ch[1]->counters->push_us = 60000000;
     send_one(&s, &r);
-    while (net.ch[1]->words->n_cts_sent == 0) {
+    while (net.ch[1]->counters->n_cts_sent == 0) {
         net_progress();
     }
     for (int k = 0; k < 20; k++) {
         fm_progress(net.ch[0]);
     }
-    ck_assert_uint_eq(net.ch[0]->words->n_data_sent, N_PIECES);
+    ck_assert_uint_eq(net.ch[0]->counters->n_data_sent, N_PIECES);
     ck_assert(!s->is_done);
     check(s, r);
     net_stop();
@@ -123,8 +123,8 @@ START_TEST(who_pushes_others_first_is_waited_for)
     struct fm_request *s[N], *r[N];
 
     start();
-    net.ch[0]->words->pipeline_depth = 1;
-    net.ch[1]->words->push_us = 1;
+    net.ch[0]->counters->pipeline_depth = 1;
+    net.ch[1]->counters->push_us = 1;
     for (int k = 0; k < N; k++) {
         r[k] = net_irecv(1, to[k], LEN, 0, k);
         s[k] = net_isend(0, data, LEN, 1, k, FM_SEND_STANDARD);
@@ -152,7 +152,7 @@ START_TEST(who_sleeps_is_not_waited_for)
     struct fm_request *s, *r;
 
     start();
-    net.ch[1]->words->push_us = 1;
+    net.ch[1]->counters->push_us = 1;
     fm_mock_script(net.mock)->per_poll = (unsigned)_i; /* 1: the sender sees CTS long before FIN */
     send_one(&s, &r);
     until_done_alone(r);
@@ -162,8 +162,8 @@ START_TEST(who_sleeps_is_not_waited_for)
     net_settle();
     same(1, "p2p_pushes", 1);
     same(1, "p2p_impatient", 1);
-    same(1, "p2p_data_late", net.ch[0]->words->n_data_sent);
-    ck_assert(_i == 0 || net.ch[0]->words->n_data_sent > 0);
+    same(1, "p2p_data_late", net.ch[0]->counters->n_data_sent);
+    ck_assert(_i == 0 || net.ch[0]->counters->n_data_sent > 0);
     same(1, "p2p_fetched_bytes", LEN);
     net_stop();
 }
@@ -175,15 +175,15 @@ START_TEST(the_rest_is_fetched)
     uint64_t n;
 
     start();
-    net.ch[0]->words->pipeline_depth = 2;
-    net.ch[1]->words->push_us = 60000000;
+    net.ch[0]->counters->pipeline_depth = 2;
+    net.ch[1]->counters->push_us = 60000000;
     send_one(&s, &r);
-    while (net.ch[1]->words->n_cts_sent == 0) {
+    while (net.ch[1]->counters->n_cts_sent == 0) {
         net_progress();
     }
     fm_progress(net.ch[0]); /* one round of fragments */
-    n = net.ch[0]->words->n_data_sent;
-    net.ch[1]->words->push_us = 1;
+    n = net.ch[0]->counters->n_data_sent;
+    net.ch[1]->counters->push_us = 1;
     until_done_alone(r);
     check(s, r);
     net_settle();
@@ -202,16 +202,16 @@ START_TEST(a_push_stands_in_for_a_fetch)
     struct fm_request *s, *r;
 
     start();
-    net.ch[1]->words->push_us = 1;
+    net.ch[1]->counters->push_us = 1;
     send_one(&s, &r);
-    while (net.ch[1]->words->n_pushes == 0) {
+    while (net.ch[1]->counters->n_pushes == 0) {
         fm_progress(net.ch[1]);
     }
-    while (net.ch[1]->words->n_impatient == 0) {
+    while (net.ch[1]->counters->n_impatient == 0) {
         fm_progress(net.ch[1]);
     }
     fm_mock_script(net.mock)->fail_next = 1;
-    while (net.ch[1]->words->n_rma_fallbacks == 0) {
+    while (net.ch[1]->counters->n_rma_fallbacks == 0) {
         fm_progress(net.ch[1]);
     }
     check(s, r);
@@ -232,7 +232,7 @@ START_TEST(pushes_and_fetches_mix)
     fm_mock_script(net.mock)->refuse_pct = 20;
     fm_mock_script(net.mock)->delay_max = 5;
     for (int round = 0; round < 4; round++) {
-        net.ch[0]->words->push_us = net.ch[1]->words->push_us = round < 2 ? 1 : 100000;
+        net.ch[0]->counters->push_us = net.ch[1]->counters->push_us = round < 2 ? 1 : 100000;
         for (int k = 0; k < N; k++) {
             net_fill(from[k], LEN, (unsigned)(round * N + k));
             r[k] = net_irecv(1 - k % 2, to[k], LEN, k % 2, k);
@@ -257,10 +257,10 @@ START_TEST(a_sender_dies_while_it_pushes)
     struct fm_request *s, *r;
 
     start();
-    net.ch[0]->words->pipeline_depth = 1;
-    net.ch[1]->words->push_us = 60000000;
+    net.ch[0]->counters->pipeline_depth = 1;
+    net.ch[1]->counters->push_us = 60000000;
     send_one(&s, &r);
-    while (net.ch[1]->words->n_data_recvd == 0) {
+    while (net.ch[1]->counters->n_data_recvd == 0) {
         net_progress();
     }
     fm_mock_fail(net.mock, 1, 0, "killed");

@@ -111,19 +111,19 @@ START_TEST(counters_are_true)
 {
     enum { SMALL = 100, LARGE = 50000, N_EACH = 7 };
     static char out[LARGE], in[LARGE];
-    struct fm_p2p_words *from, *to;
+    struct fm_p2p_counters *from, *to;
     struct fm_request *s, *r;
 
     net_start(2, &(struct net_options){.no_rma = true});
-    from = net.ch[0]->words;
-    to = net.ch[1]->words;
+    from = net.ch[0]->counters;
+    to = net.ch[1]->counters;
     for (int k = 0; k < 2 * N_EACH; k++) {
         size_t len = k % 2 ? SMALL : LARGE;
 
         s = net_isend(0, out, len, 1, k, FM_SEND_STANDARD);
         net_settle();
-        ck_assert_uint_eq(net.comm[1]->words->umq_len, 1);
-        ck_assert_uint_eq(net.ch[1]->match_words->umq_bytes.now, len == SMALL ? SMALL : 0);
+        ck_assert_uint_eq(net.comm[1]->counters->umq_len, 1);
+        ck_assert_uint_eq(net.ch[1]->match_counters->umq_bytes.now, len == SMALL ? SMALL : 0);
         ck_assert_uint_eq(from->rts_waiting.now, len == LARGE);
         r = net_irecv(1, in, LARGE, 0, k);
         ck_assert_int_eq(net_end(r, NULL), 0);
@@ -148,11 +148,11 @@ START_TEST(counters_are_true)
                       N_EACH);
     ck_assert_uint_eq(to->sizes_recvd[fm_hist_bin(LARGE)], N_EACH);
     ck_assert_uint_eq(from->reasons[FM_REASON_LONG], N_EACH);
-    ck_assert_uint_eq(net.comm[0]->peer_words[1].sent.n, 2 * N_EACH);
-    ck_assert_uint_eq(net.comm[0]->peer_words[1].sent.len, N_EACH * (SMALL + LARGE));
-    ck_assert_uint_eq(net.comm[0]->peer_words[0].sent.n, 0);
-    ck_assert_uint_eq(net.comm[1]->peer_words[0].recvd.n, 2 * N_EACH);
-    ck_assert_uint_eq(net.comm[1]->peer_words[0].recvd.len, N_EACH * (SMALL + LARGE));
+    ck_assert_uint_eq(net.comm[0]->peer_counters[1].sent.n, 2 * N_EACH);
+    ck_assert_uint_eq(net.comm[0]->peer_counters[1].sent.len, N_EACH * (SMALL + LARGE));
+    ck_assert_uint_eq(net.comm[0]->peer_counters[0].sent.n, 0);
+    ck_assert_uint_eq(net.comm[1]->peer_counters[0].recvd.n, 2 * N_EACH);
+    ck_assert_uint_eq(net.comm[1]->peer_counters[0].recvd.len, N_EACH * (SMALL + LARGE));
     net_stop();
 }
 END_TEST

@@ -18,7 +18,7 @@ enum { YIELD_NS = 7, SLEEP_NS = 1000000 };
 static bool is_mine; /* the clock is this program's */
 static uint64_t now_ns, n_looks;
 static uint64_t n_yields, n_polls, n_naps, nap_ns, n_slept, n_woke;
-static struct fm_progress_words *w; /* of node 1, which waits */
+static struct fm_progress_counters *w; /* of node 1, which waits */
 
 static void state_is(enum fm_progress_state state)
 {
@@ -98,7 +98,7 @@ static void setup(void)
     ops = *net.tp[1]->ops;
     ops.arm = arm;
     net.tp[1]->ops = &ops;
-    w = net.ch[1]->own_words[2];
+    w = net.ch[1]->own_counters[2];
     w->on_slept = w->on_woke = 1;
     w->spin_us = 0;
     w->yield = 3;

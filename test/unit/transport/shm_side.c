@@ -69,7 +69,7 @@ void side_init(struct side *s, int self, int n)
     for (int k = 0; k < fm_shm_vars.n_cvars; k++) {
         const struct fathom_cvar *c = &fm_shm_vars.cvars[k];
 
-        *(uint64_t *)((char *)&s->words + c->at) = (uint64_t)c->def;
+        *(uint64_t *)((char *)&s->counters + c->at) = (uint64_t)c->def;
     }
 }
 
@@ -79,7 +79,7 @@ int side_open(struct side *s)
         .self = s->self, .n_procs = s->n, .has_company = s->has_company, .tag = "test"};
 
     args.sink = (struct fm_sink){.ctx = s, .deliver = deliver, .failed = failed};
-    return fm_shm_open(&args, &s->words, &s->tp);
+    return fm_shm_open(&args, &s->counters, &s->tp);
 }
 
 int side_connect(struct side *s, int peer, const void *address)

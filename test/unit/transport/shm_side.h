@@ -15,7 +15,7 @@
 struct side {
     int self, n;
     bool has_company; /* another transport: it sleeps in poll(2) */
-    struct fm_shm_words words;
+    struct fm_shm_counters counters;
     struct fm_transport *tp;
     struct fm_ep *ep[SIDE_MAX];
     uint64_t sent[SIDE_MAX]; /* numbers given out, per peer */

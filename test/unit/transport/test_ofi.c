@@ -22,7 +22,7 @@
 struct side {
     struct fm_transport *tp;
     struct fm_ep *to_other;
-    struct fm_ofi_words *w;
+    struct fm_ofi_counters *w;
     uint64_t n_got, bytes_got, n_failed;
     uint32_t n_sent;
     size_t last_len;
@@ -562,7 +562,7 @@ END_TEST
 START_TEST(limits_suit_the_provider)
 {
     struct fm_transport_args args = {.n_procs = 1, .tag = "t"};
-    struct fm_ofi_words *w = fm_double_block(&fm_ofi_vars);
+    struct fm_ofi_counters *w = fm_double_block(&fm_ofi_vars);
     bool has_infiniband = access("/sys/class/infiniband", F_OK) == 0;
     struct fm_transport *tp = NULL;
     size_t wire;
@@ -588,7 +588,7 @@ END_TEST
 START_TEST(unknown_names_are_refused)
 {
     struct fm_transport_args args = {.n_procs = 1, .tag = "t"};
-    struct fm_ofi_words *w = fm_double_block(&fm_ofi_vars);
+    struct fm_ofi_counters *w = fm_double_block(&fm_ofi_vars);
     struct fm_transport *tp = NULL;
 
     args.sink = (struct fm_sink){.deliver = deliver, .failed = failed};

@@ -60,10 +60,10 @@ static int give_up(const char *what)
 }
 
 /* 0; 77 when the provider is not here. */
-static int open_side(struct side *s, int me, int fd, const char *provider, void *words)
+static int open_side(struct side *s, int me, int fd, const char *provider, void *counters)
 {
     struct fm_transport_args args = {.self = me, .n_procs = 2, .tag = "kill", .is_one_host = true};
-    struct fm_ofi_words *w = words;
+    struct fm_ofi_counters *w = counters;
     char addr[FM_ADDRESS_MAX];
     size_t len;
     ssize_t n;
@@ -71,7 +71,7 @@ static int open_side(struct side *s, int me, int fd, const char *provider, void 
     snprintf(w->provider, sizeof(w->provider), "%s", provider);
     w->drain_ms = 500;
     args.sink = (struct fm_sink){.ctx = s, .deliver = deliver, .failed = failed};
-    if (fm_ofi_open(&args, words, &s->tp)) {
+    if (fm_ofi_open(&args, counters, &s->tp)) {
         return 77;
     }
     if (s->tp->ops->address(s->tp, addr, &len) || write(fd, addr, len) != (ssize_t)len ||
@@ -114,7 +114,7 @@ static int leaver(int fd, const char *provider)
         until = sent == 0 ? fm_now_ns() + SECOND / 10 : until;
     }
     if (rc == 0 && write(fd, &n_sent, sizeof(n_sent)) == (ssize_t)sizeof(n_sent)) {
-        ((struct fm_ofi_words *)w)->drain_ms = 20000;
+        ((struct fm_ofi_counters *)w)->drain_ms = 20000;
         s.tp->ops->close(s.tp);
     }
     free(w);
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 {
     const char *provider = argc > 1 ? argv[1] : "tcp";
     bool is_leave = argc > 2 && strcmp(argv[2], "leave") == 0;
-    struct fm_ofi_words *w = fm_double_block(&fm_ofi_vars);
+    struct fm_ofi_counters *w = fm_double_block(&fm_ofi_vars);
     struct side s = {0};
     int fds[2], rc;
     pid_t child;

@@ -24,7 +24,7 @@ struct side {
     struct fm_transport *tp;
     struct fm_ofi *ofi;
     struct fm_ep *to_other;
-    struct fm_ofi_words *w;
+    struct fm_ofi_counters *w;
     /* What the engine above sees. */
     uint64_t n_sent, sent_bytes, n_got, got_bytes, n_again, n_exhausted;
     bool is_done;

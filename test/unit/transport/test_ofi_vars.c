@@ -9,7 +9,7 @@
 
 START_TEST(the_registry_takes_the_tables)
 {
-    struct fm_ofi_words *w;
+    struct fm_ofi_counters *w;
 
     setenv("FATHOM_OFI_PROVIDER", "tcp;ofi_rxm", 1);
     setenv("FATHOM_OFI_MAX_SEND", "16384", 1);

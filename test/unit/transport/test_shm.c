@@ -54,7 +54,7 @@ START_TEST(every_size_arrives)
 {
     size_t max;
 
-    side[1].words.boxes = _i ? 16 : 0; /* without boxes all goes through the ring */
+    side[1].counters.boxes = _i ? 16 : 0; /* without boxes all goes through the ring */
     connect_all();
     max = side[0].tp->max_send;
     for (size_t len = 16; len <= max; len += len < 300 ? 1 : 61) {
@@ -68,13 +68,13 @@ START_TEST(every_size_arrives)
     ck_assert_uint_eq(side[1].seen[0], side[0].sent[1]);
     ck_assert_uint_eq(side[1].n_wrong, 0);
 #if FM_STATS
-    ck_assert_uint_eq(side[0].words.n_boxes_claimed, (uint64_t)_i);
-    ck_assert_uint_eq(side[1].words.n_boxes_polled, (uint64_t)_i);
-    ck_assert_uint_eq(side[0].words.ring_sent.n + side[0].words.box_sent.n, side[0].sent[1]);
-    ck_assert_uint_eq(side[1].words.received.n, side[0].sent[1]);
-    ck_assert_uint_eq(side[0].words.box_sent.len + side[0].words.ring_sent.len,
-                      side[1].words.received.len);
-    ck_assert_uint_eq(side[0].words.ring_sent.n, _i ? 8 : side[0].sent[1]);
+    ck_assert_uint_eq(side[0].counters.n_boxes_claimed, (uint64_t)_i);
+    ck_assert_uint_eq(side[1].counters.n_boxes_polled, (uint64_t)_i);
+    ck_assert_uint_eq(side[0].counters.ring_sent.n + side[0].counters.box_sent.n, side[0].sent[1]);
+    ck_assert_uint_eq(side[1].counters.received.n, side[0].sent[1]);
+    ck_assert_uint_eq(side[0].counters.box_sent.len + side[0].counters.ring_sent.len,
+                      side[1].counters.received.len);
+    ck_assert_uint_eq(side[0].counters.ring_sent.n, _i ? 8 : side[0].sent[1]);
 #endif
 }
 END_TEST
@@ -85,8 +85,8 @@ START_TEST(a_full_receiver_refuses_and_recovers)
     int refused = 0;
 
     for (int k = 0; k < N; k++) {
-        side[k].words.boxes = _i ? 2 : 0;
-        side[k].words.box_after = 3;
+        side[k].counters.boxes = _i ? 2 : 0;
+        side[k].counters.box_after = 3;
     }
     connect_all();
     for (int k = 0; k < 60000; k++) {
@@ -107,15 +107,15 @@ START_TEST(a_full_receiver_refuses_and_recovers)
     ck_assert_uint_eq(side[2].seen[0], side[0].sent[2]);
     ck_assert_uint_eq(side[2].seen[1], side[1].sent[2]);
 #if FM_STATS
-    ck_assert_uint_eq(side[0].words.n_full + side[1].words.n_full, (uint64_t)refused);
+    ck_assert_uint_eq(side[0].counters.n_full + side[1].counters.n_full, (uint64_t)refused);
 #endif
 }
 END_TEST
 
 START_TEST(boxes_run_out)
 {
-    side[2].words.boxes = 1;
-    side[2].words.box_after = side[0].words.box_after = side[1].words.box_after = 0;
+    side[2].counters.boxes = 1;
+    side[2].counters.box_after = side[0].counters.box_after = side[1].counters.box_after = 0;
     connect_all();
     for (int k = 0; k < 1000; k++) {
         ck_assert_int_eq(side_send(&side[k % 2], 2, 16 + (size_t)k), 0);
@@ -125,9 +125,9 @@ START_TEST(boxes_run_out)
     ck_assert_uint_eq(side[2].seen[1], 500);
     ck_assert_uint_eq(side[2].n_wrong, 0);
 #if FM_STATS
-    ck_assert_uint_eq(side[0].words.n_boxes_claimed, 1);
-    ck_assert_uint_eq(side[1].words.n_boxes_claimed, 0);
-    ck_assert_uint_eq(side[1].words.n_boxes_refused, 1);
+    ck_assert_uint_eq(side[0].counters.n_boxes_claimed, 1);
+    ck_assert_uint_eq(side[1].counters.n_boxes_claimed, 0);
+    ck_assert_uint_eq(side[1].counters.n_boxes_refused, 1);
 #endif
 }
 END_TEST
@@ -242,7 +242,7 @@ START_TEST(what_is_reserved_can_be_given_back)
     void *room;
     struct fm_ep *ep;
 
-    side[0].words.box_after = 4;
+    side[0].counters.box_after = 4;
     connect_all();
     ep = side[0].ep[1];
     for (int k = 0; k < 200; k++) {
@@ -265,16 +265,16 @@ START_TEST(memory_comes_with_use)
     uint64_t before;
 
     connect_all();
-    before = side[1].words.segment_bytes;
+    before = side[1].counters.segment_bytes;
     ck_assert_uint_le(before, 160 << 10);
     for (int k = 0; k < 9; k++) {
         ck_assert_int_eq(side_send(&side[0], 1, 16), 0);
         drain(1);
-        ck_assert(k == 8 || side[1].words.segment_bytes == before);
+        ck_assert(k == 8 || side[1].counters.segment_bytes == before);
     }
-    ck_assert_uint_gt(side[1].words.segment_bytes, before + (128 << 10));
-    ck_assert_uint_eq(side[0].words.segment_bytes, before);
-    ck_assert_uint_eq(side[0].words.n_peers.now, N);
+    ck_assert_uint_gt(side[1].counters.segment_bytes, before + (128 << 10));
+    ck_assert_uint_eq(side[0].counters.segment_bytes, before);
+    ck_assert_uint_eq(side[0].counters.n_peers.now, N);
 }
 END_TEST
 
@@ -310,7 +310,7 @@ START_TEST(wrong_addresses_are_refused)
     ck_assert_int_eq(o->connect(side[0].tp, 1, &bad, len, &ep), -FM_E_UNSUPPORTED);
     ck_assert_int_eq(o->connect(side[0].tp, 1, &a, len - 1, &ep), -FM_E_PROTO);
     ck_assert_ptr_null(ep);
-    ck_assert_uint_eq(side[0].words.n_peers.now, N);
+    ck_assert_uint_eq(side[0].counters.n_peers.now, N);
 }
 END_TEST
 
@@ -319,7 +319,7 @@ START_TEST(other_settings_are_refused)
     char address[FM_ADDRESS_MAX];
     size_t len;
 
-    side[1].words.max_message = 8 << 10;
+    side[1].counters.max_message = 8 << 10;
     ck_assert_int_eq(side_open(&side[0]), 0);
     ck_assert_int_eq(side_open(&side[1]), 0);
     ck_assert_int_eq(side[1].tp->ops->address(side[1].tp, address, &len), 0);
@@ -415,8 +415,8 @@ START_TEST(memory_is_read_and_written)
         ck_assert_int_eq(memcmp(a + 1, b + 1, len), 0);
         ck_assert(a[0] == 0 && a[len + 1] == 0);
 #if FM_STATS
-        ck_assert_uint_eq(side[0].words.n_cma_bytes, 2 * len);
-        ck_assert_uint_eq(side[0].words.n_cma_transfers, 2);
+        ck_assert_uint_eq(side[0].counters.n_cma_bytes, 2 * len);
+        ck_assert_uint_eq(side[0].counters.n_cma_transfers, 2);
 #endif
     }
     free(a);
@@ -450,9 +450,9 @@ START_TEST(the_peer_helps)
         ck_assert_int_eq(side[0].status, 0);
         ck_assert_int_eq(memcmp(a, b, len), 0);
 #if FM_STATS
-        ck_assert_uint_ge(side[0].words.n_chunks_helped, 10);
-        ck_assert_uint_eq(side[0].words.n_chunks_helped, side[1].words.n_chunks_given);
-        ck_assert_uint_eq(side[0].words.n_cma_bytes + side[1].words.n_cma_bytes, len);
+        ck_assert_uint_ge(side[0].counters.n_chunks_helped, 10);
+        ck_assert_uint_eq(side[0].counters.n_chunks_helped, side[1].counters.n_chunks_given);
+        ck_assert_uint_eq(side[0].counters.n_cma_bytes + side[1].counters.n_cma_bytes, len);
 #endif
     }
     free(a);
@@ -589,7 +589,7 @@ START_TEST(own_transfers_come_first)
             ck_assert_int_eq(side_rma_start(&side[k], 1 - k, &rma[k]), 0);
         }
         while (!side[1].is_done) {
-            ck_assert_uint_eq(side[1].words.n_chunks_given, 0);
+            ck_assert_uint_eq(side[1].counters.n_chunks_given, 0);
             fm_transport_poll(side[1].tp);
         }
         while (!side[0].is_done) {
@@ -599,8 +599,8 @@ START_TEST(own_transfers_come_first)
         ck_assert_int_eq(a[0], 1);
         ck_assert_int_eq(a[len], 2);
 #if FM_STATS
-        ck_assert_uint_gt(side[1].words.n_chunks_given, 0);
-        ck_assert_uint_eq(side[0].words.n_chunks_given, 0);
+        ck_assert_uint_gt(side[1].counters.n_chunks_given, 0);
+        ck_assert_uint_eq(side[0].counters.n_chunks_given, 0);
 #endif
     }
     free(a);
@@ -663,12 +663,12 @@ START_TEST(copying_can_be_switched_off)
 {
     char a[10];
 
-    side[0].words.cma = 0;
+    side[0].counters.cma = 0;
     connect_all();
     ck_assert(side[0].ep[1]->no_rma);
     ck_assert_int_eq(side_rma(&side[0], 1, FM_RMA_GET, a, (uintptr_t)a, 10), -FM_E_UNSUPPORTED);
 #if FM_STATS
-    ck_assert_uint_eq(side[0].words.n_cma_refused, N);
+    ck_assert_uint_eq(side[0].counters.n_cma_refused, N);
 #endif
 }
 END_TEST
@@ -682,7 +682,7 @@ START_TEST(the_first_sleep_is_short)
     uint64_t t0;
 
     for (int k = 0; k < N; k++) {
-        side[k].words.wake = (uint64_t)_i;
+        side[k].counters.wake = (uint64_t)_i;
     }
     connect_all();
     for (int round = 0; round < 3; round++) {
@@ -704,7 +704,7 @@ START_TEST(the_bell_is_rung_once)
     struct fm_sleep sleep;
 
     for (int k = 0; k < N; k++) {
-        side[k].words.wake = (uint64_t)_i;
+        side[k].counters.wake = (uint64_t)_i;
     }
     connect_all();
     ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), 0);
@@ -724,9 +724,9 @@ START_TEST(the_bell_is_rung_once)
         ck_assert_int_gt(drain(0), 0);
     }
 #if FM_STATS
-    ck_assert_uint_eq(side[1].words.n_wakes, 21);
-    ck_assert_uint_eq(side[2].words.n_wakes, 0);
-    ck_assert_uint_eq(side[0].words.n_sleeps, 22);
+    ck_assert_uint_eq(side[1].counters.n_wakes, 21);
+    ck_assert_uint_eq(side[2].counters.n_wakes, 0);
+    ck_assert_uint_eq(side[0].counters.n_sleeps, 22);
 #endif
 }
 END_TEST

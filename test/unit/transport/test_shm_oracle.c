@@ -74,7 +74,7 @@ static void setup(void)
 {
     for (int k = 0; k < N; k++) {
         side_init(&side[k], k, N);
-        oracle_events_on(&fm_shm_vars, &side[k].words);
+        oracle_events_on(&fm_shm_vars, &side[k].counters);
     }
 }
 
@@ -90,7 +90,7 @@ static void teardown(void)
     sides_disconnect(side, N);
     for (int k = 0; k < N; k++) {
         if (side[k].tp) {
-            ORACLE_ROW(&fm_shm_vars, &side[k].words, "shm_peers", 0, ==, 0);
+            ORACLE_ROW(&fm_shm_vars, &side[k].counters, "shm_peers", 0, ==, 0);
         }
         side_close(&side[k]);
     }
@@ -98,12 +98,12 @@ static void teardown(void)
 
 static void same(int k, const char *name, uint64_t should)
 {
-    ORACLE_ROW(&fm_shm_vars, &side[k].words, name, 0, ==, should);
+    ORACLE_ROW(&fm_shm_vars, &side[k].counters, name, 0, ==, should);
 }
 
 static void event_is(int k, const char *name, uint64_t should)
 {
-    oracle_event_is(&fm_shm_vars, &side[k].words, name, should);
+    oracle_event_is(&fm_shm_vars, &side[k].counters, name, should);
 }
 
 /* What the segment's file takes up. */
@@ -124,11 +124,11 @@ START_TEST(random_traffic_is_counted)
 
     n_past = 0;
     for (int k = 0; k < N; k++) {
-        side[k].words.box_after = AFTER;
-        side[k].words.lane_min = LANE_MIN;
+        side[k].counters.box_after = AFTER;
+        side[k].counters.lane_min = LANE_MIN;
         /* No look is so quick. */
-        side[k].words.far_ns = _i && k == 0 ? 1 : 0;
-        side[k].words.apart_ns = _i && k <= 1 ? 1 : 0;
+        side[k].counters.far_ns = _i && k == 0 ? 1 : 0;
+        side[k].counters.apart_ns = _i && k <= 1 ? 1 : 0;
     }
     connect_all();
     for (int i = 0; i < 30000; i++) {
@@ -166,8 +166,8 @@ START_TEST(random_traffic_is_counted)
         same(k, "shm_box_sent", in_box[k]);
         same(k, "shm_lane_sent", in_lane[k]);
         same(k, "shm_lanes", N);
-        ORACLE_ROW(&fm_shm_vars, &side[k].words, "shm_line_time", 0, >, 0);
-        ORACLE_ROW(&fm_shm_vars, &side[k].words, "shm_line_time", 0, <, fm_now_ns() - began);
+        ORACLE_ROW(&fm_shm_vars, &side[k].counters, "shm_line_time", 0, >, 0);
+        ORACLE_ROW(&fm_shm_vars, &side[k].counters, "shm_line_time", 0, <, fm_now_ns() - began);
         same(k, "shm_past_caches", k == 0 ? n_past : 0);
         for (int to = 0; to < N; to++) { /* far is another matter than just not near */
             ck_assert_int_eq(side[k].ep[to]->pushes,
@@ -188,8 +188,8 @@ END_TEST
 
 START_TEST(boxes_run_out)
 {
-    side[2].words.boxes = 1;
-    side[0].words.box_after = side[1].words.box_after = 0;
+    side[2].counters.boxes = 1;
+    side[0].counters.box_after = side[1].counters.box_after = 0;
     connect_all();
     same(2, "shm_segment_bytes", file_bytes(2));
     for (int k = 0; k < 20; k++) {
@@ -254,12 +254,12 @@ END_TEST
 
 START_TEST(forbidden_copies_are_counted)
 {
-    side[1].words.cma = 0;
+    side[1].counters.cma = 0;
     connect_all();
     same(1, "shm_copies_forbidden", N);
     event_is(1, "shm_copy_forbidden", N);
     ck_assert(side[0].ep[1]->no_rma ||
-              oracle_value(&fm_shm_vars, &side[0].words, "shm_copies_forbidden", 0) == 0);
+              oracle_value(&fm_shm_vars, &side[0].counters, "shm_copies_forbidden", 0) == 0);
 }
 END_TEST
 

@@ -161,7 +161,7 @@ static void exchange(int arg)
 
 static void few_boxes(int arg)
 {
-    side.words.boxes = (uint64_t)arg;
+    side.counters.boxes = (uint64_t)arg;
 }
 
 START_TEST(processes_exchange)
@@ -204,8 +204,8 @@ static bool is_pattern(const char *p, int owner, size_t at, size_t len)
 
 static void share_work(int arg)
 {
-    side.words.cma_help = 20000;
-    side.words.cma_chunk = 16384;
+    side.counters.cma_help = 20000;
+    side.counters.cma_chunk = 16384;
 }
 
 /* Every second one gets from its neighbour, which helps meanwhile; then the others. */
@@ -265,7 +265,7 @@ static void without_copy(int arg)
         for (int k = 0; k < n_procs; k++) {
             must(k == side.self || side.ep[k]->no_rma);
         }
-        must(!FM_STATS || side.words.n_cma_refused == (uint64_t)n_procs - 1);
+        must(!FM_STATS || side.counters.n_cma_refused == (uint64_t)n_procs - 1);
         must(side_rma(&side, 0, FM_RMA_GET, &arg, (uintptr_t)&arg, 4) == -FM_E_UNSUPPORTED);
     }
     exchange(0);

@@ -156,9 +156,9 @@ static void run(int n, uint64_t n_messages, bool is_ping, uint64_t wake, uint64_
     for (int k = 0; k < n; k++) {
         side_init(&job.side[k], k, n);
         job.side[k].has_company = job.has_company;
-        job.side[k].words.wake = wake;
-        job.side[k].words.boxes = boxes;
-        job.side[k].words.box_after = 5;
+        job.side[k].counters.wake = wake;
+        job.side[k].counters.boxes = boxes;
+        job.side[k].counters.box_after = 5;
     }
     for (int k = 0; k < n; k++) {
         ck_assert_int_eq(pthread_create(&threads[k], NULL, thread, &job.side[k]), 0);

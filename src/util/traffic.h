@@ -9,15 +9,15 @@
 
 #include "util/compiler.h"
 
-struct fm_tally {
+struct fm_traffic {
     uint64_t len; /* how much in all */
     uint64_t n;   /* how many */
 } FM_ALIGNED(16);
 
-typedef uint64_t fm_tally_pair __attribute__((vector_size(16), may_alias));
+typedef uint64_t fm_traffic_pair __attribute__((vector_size(16), may_alias));
 
 /* One more. Each of the two words is written whole. */
-FM_INLINE void fm_tally_add(struct fm_tally *t, uint64_t len)
+static FM_INLINE void fm_traffic_add(struct fm_traffic *t, uint64_t len)
 {
-    *(fm_tally_pair *)t += (fm_tally_pair){len, 1};
+    *(fm_traffic_pair *)t += (fm_traffic_pair){len, 1};
 }

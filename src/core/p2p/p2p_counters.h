@@ -6,7 +6,7 @@
 
 #include "core/object/request.h"
 #include "util/compiler.h"
-#include "util/tally.h"
+#include "util/traffic.h"
 
 struct fm_channel;
 
@@ -27,13 +27,13 @@ enum fm_reason {
 #define FM_TINY_LEN  (UINT64_C(1) << 8)
 #define FM_TINY_BINS 9
 
-struct fm_p2p_words {
-    struct fm_request_words req;
+struct fm_p2p_counters {
+    struct fm_request_counters req;
     /* Messages sent, by protocol. Eager are also the short ones, which were sent without a request.
        Those of them that are tiny count here only, by length: the rows add them to what else they
        are, and the bins from FM_TINY_BINS on stay empty. */
-    struct fm_tally tiny_sent[FM_HIST_BINS];
-    struct fm_tally short_sent;                  /* others without a request */
+    struct fm_traffic tiny_sent[FM_HIST_BINS];
+    struct fm_traffic short_sent;                /* others without a request */
     uint64_t n_request_sent, request_sent_bytes; /* eager with a request */
     uint64_t n_rndv_sent, rndv_sent_bytes;
     uint64_t n_self_sent, self_sent_bytes;
@@ -42,8 +42,8 @@ struct fm_p2p_words {
     uint64_t n_null_sent;                      /* to MPI_PROC_NULL */
     /* Messages received. The usual one counts in the first array only, like those above: it is
        eager and tiny, has found its receive and completes it. */
-    struct fm_tally met_recvd[FM_HIST_BINS];
-    struct fm_tally eager_recvd; /* other eager ones */
+    struct fm_traffic met_recvd[FM_HIST_BINS];
+    struct fm_traffic eager_recvd; /* other eager ones */
     uint64_t n_rndv_recvd, rndv_recvd_bytes;
     uint64_t n_self_recvd, self_recvd_bytes;
     uint64_t n_unpacked_recvd, unpacked_recvd_bytes;
@@ -108,7 +108,7 @@ enum fm_wait_kind {
    windows of messages does not fall in with it. */
 #define FM_TIMED_ROUNDS 521
 
-struct fm_progress_words {
+struct fm_progress_counters {
     uint64_t n_polls;               /* rounds over the transports; counted when they begin */
     uint64_t n_empty_polls;         /* ... in which nothing happened */
     uint64_t n_events;              /* things that happened in the others */
@@ -139,7 +139,7 @@ enum fm_progress_state {
 };
 
 /* Bin of a histogram in powers of two. */
-FM_INLINE unsigned fm_hist_bin(uint64_t x)
+static FM_INLINE unsigned fm_hist_bin(uint64_t x)
 {
     return FM_LIKELY((int64_t)x >= 0) ? 63u - (unsigned)__builtin_clzll(x << 1 | 1) : 63;
 }
