@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import lint_commits
+import lint_graph
 import lint_text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,6 +44,7 @@ BAD = [
     ('sizes', 'src/util/a.h', TOP + '\n' * 250),
     ('sizes', 'src/util/a.c', TOP + '/* ' + 'x' * 100 + ' */\n'),
     ('functions', 'src/util/a.c', TOP + 'int f(void)\n{\n' + '    g();\n' * 61 + '}\n'),
+    ('functions', 'test/mpi/p2p/a.c', TOP + 'int f(void)\n{\n' + '    g();\n' * 61 + '}\n'),
     ('functions', 'src/util/a.c', TOP + 'int f(void)\n{\n#ifdef __linux__\n    g();\n#endif\n}\n'),
     ('base_names', 'src/util/match.h', TOP),
     ('base_names', 'src/util/strings.h', TOP),
@@ -132,6 +134,28 @@ def objects_find(scratch):
     return done.returncode, done.stdout
 
 
+def graph_of(*edges):
+    graph = {name: {} for edge in edges for name in edge}
+    for a, b in edges:
+        graph[a][b] = {'fm_f'}
+    return graph
+
+
+def graph_faults():
+    """What lint_graph says of a graph, against what it must say."""
+    p2p, coll = [f'src/core/p2p/{c}.c' for c in 'abc'], 'src/core/coll/a.c'
+    ring = [(a, b) for a, b in zip(p2p, p2p[1:] + p2p[:1])]
+    lint_graph.LARGER.clear()
+    cases = {'two files': (ring[:1] + [(p2p[1], p2p[0])], ''),
+             'three files': (ring, 'a cycle of 3 files'),
+             'a chain': (ring[:2] + [(coll, p2p[0])], ''),
+             'rooms': (ring[:2] + [(coll, p2p[0]), (p2p[2], coll)], 'a cycle of rooms: core/coll, core/p2p')}
+    for name, (edges, wanted) in cases.items():
+        found = ' '.join(lint_graph.faults_of('calls', graph_of(*edges)))
+        if (wanted not in found) if wanted else found:
+            yield f'lint_graph, {name}: {found or "nothing"}'
+
+
 def main(argv):
     scratch, faults = os.path.abspath(argv[1]), []
     for n, (rule, path, text) in enumerate([('', '', '')] + BAD):
@@ -158,6 +182,7 @@ def main(argv):
             faults.append(f'lint_objects did not find: {word}\n{text}')
     if status != 1 or ' said is state' in text or 'table is state' in text:
         faults.append(f'lint_objects: status {status}\n{text}')
+    faults += graph_faults()
     print(*faults, sep='\n')
     print(f'{len(BAD) + 1} trees, {len(MESSAGES)} messages, {len(faults)} faults')
     return 1 if faults else 0
