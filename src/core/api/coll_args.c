@@ -369,8 +369,7 @@ int fm_coll_args_run(const struct fm_coll_args *a)
     struct call k = {.a = a, .c.is_users = true};
     int rc;
 
-    FM_ENTER();
-    fm_root.call = a->call;
+    fm_api_enter(a->call);
     rc = prepare(&k);
     if (rc == MPI_SUCCESS) {
         rc = fm_coll_run(&k.c);
@@ -379,7 +378,7 @@ int fm_coll_args_run(const struct fm_coll_args *a)
         }
     }
     free(k.dtypes);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -408,10 +407,9 @@ int fm_coll_args_start(const struct fm_coll_args *a, MPI_Request *request)
 {
     int rc;
 
-    FM_ENTER();
-    fm_root.call = a->call;
+    fm_api_enter(a->call);
     rc = record(a, fm_coll_start, request);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -420,10 +418,9 @@ int fm_coll_args_persist(const struct fm_coll_args *a, MPI_Info info, MPI_Reques
     struct fm_info *hints;
     int rc;
 
-    FM_ENTER();
-    fm_root.call = a->call;
+    fm_api_enter(a->call);
     rc = fm_find_info(fm_comm_get(a->comm), a->call, info, true, &hints);
     rc = rc == MPI_SUCCESS ? record(a, fm_coll_persist, request) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }

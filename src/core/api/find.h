@@ -13,9 +13,6 @@ struct fm_group;
 struct fm_info;
 struct fm_session;
 
-/* The name of the MPI function that this is the body of. */
-#define FM_CALL (&__func__[1])
-
 int fm_find_comm(const char *call, MPI_Comm comm, struct fm_comm **out_comm);
 /* The same for a function that has an output. */
 int fm_find_comm_for(const char *call, MPI_Comm comm, const char *name, const void *out,

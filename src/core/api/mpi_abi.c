@@ -67,14 +67,14 @@ int PMPI_Abi_get_info(MPI_Info *info)
     if (!info) {
         return fm_raise(NULL, "MPI_Abi_get_info", MPI_ERR_ARG, "info is NULL: pass its address");
     }
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_abi_info(&made);
     if (rc) {
         rc = fm_raise_status(NULL, "MPI_Abi_get_info", rc);
     } else {
         *info = fm_handle_of(made);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Abi_get_info)
@@ -145,14 +145,14 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
     if (!info) {
         return fm_raise(NULL, call, MPI_ERR_ARG, "info is NULL: pass its address");
     }
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_fortran_info(&made);
     if (rc) {
         rc = fm_raise_status(NULL, call, rc);
     } else {
         *info = fm_handle_of(made);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Abi_get_fortran_info)

@@ -154,9 +154,9 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                                       extra_state};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = create(FM_CALL, &fns, comm_keyval);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_create_keyval)
@@ -165,9 +165,9 @@ int PMPI_Comm_free_keyval(int *comm_keyval)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = let_go(FM_CALL, comm_keyval);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_free_keyval)
@@ -176,9 +176,9 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = set(FM_CALL, comm, comm_keyval, attribute_val);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_set_attr)
@@ -187,9 +187,9 @@ int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int 
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = get(FM_CALL, comm, comm_keyval, attribute_val, flag);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_get_attr)
@@ -198,9 +198,9 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = unset(FM_CALL, comm, comm_keyval);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_delete_attr)
@@ -211,9 +211,9 @@ int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_f
     const struct fm_keyval_fns fns = {(void *)copy_fn, (void *)delete_fn, extra_state};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = create(FM_CALL, &fns, keyval);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Keyval_create)
@@ -222,9 +222,9 @@ int PMPI_Keyval_free(int *keyval)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = let_go(FM_CALL, keyval);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Keyval_free)
@@ -233,9 +233,9 @@ int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = set(FM_CALL, comm, keyval, attribute_val);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Attr_put)
@@ -244,9 +244,9 @@ int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = get(FM_CALL, comm, keyval, attribute_val, flag);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Attr_get)
@@ -255,9 +255,9 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = unset(FM_CALL, comm, keyval);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Attr_delete)

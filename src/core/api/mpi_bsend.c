@@ -46,7 +46,7 @@ static int attach(const char *call, struct whose w, void *buffer, MPI_Count size
     void *owner = NULL;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
     if (rc != MPI_SUCCESS) {
         goto out;
@@ -61,7 +61,7 @@ static int attach(const char *call, struct whose w, void *buffer, MPI_Count size
         rc = raise_buffer(owner, call, fm_bsend_attach(ch, owner, buffer, size));
     }
 out:
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -73,7 +73,7 @@ static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count
     MPI_Count len;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
     rc = fm_pt2pt_out_on(owner, rc, call, "buffer_addr", buffer_addr);
     rc = fm_pt2pt_out_on(owner, rc, call, "size", out_size);
@@ -84,7 +84,7 @@ static int detach(const char *call, struct whose w, void *buffer_addr, MPI_Count
         *(void **)buffer_addr = addr;
         *out_size = len;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -106,12 +106,12 @@ static int flush(const char *call, struct whose w)
     void *owner = NULL;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
     if (rc == MPI_SUCCESS) {
         rc = raise_buffer(owner, call, fm_bsend_flush(ch, owner));
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -122,7 +122,7 @@ static int iflush(const char *call, struct whose w, MPI_Request *request)
     void *owner = NULL;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = find_owner(call, &w, &owner, &ch);
     rc = fm_pt2pt_out_on(owner, rc, call, "request", request);
     if (rc == MPI_SUCCESS) {
@@ -131,7 +131,7 @@ static int iflush(const char *call, struct whose w, MPI_Request *request)
     if (rc == MPI_SUCCESS) {
         *request = fm_handle_of(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 

@@ -18,12 +18,12 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm, "size", size, &c);
     if (rc == MPI_SUCCESS) {
         *size = c->size;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_size)
@@ -33,12 +33,12 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm, "rank", rank, &c);
     if (rc == MPI_SUCCESS) {
         *rank = c->rank;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_rank)
@@ -48,12 +48,12 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm, "flag", flag, &c);
     if (rc == MPI_SUCCESS) {
         *flag = c->is_inter;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_test_inter)
@@ -75,12 +75,12 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find_intercomm(FM_CALL, comm, "size", size, &c);
     if (rc == MPI_SUCCESS) {
         *size = c->n_remote;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_remote_size)
@@ -90,12 +90,12 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find_intercomm(FM_CALL, comm, "group", group, &c);
     if (rc == MPI_SUCCESS) {
         *group = fm_handle_of(fm_object_ref(c->remote_group));
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_remote_group)
@@ -105,13 +105,13 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     struct fm_comm *a, *b;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm1, "result", result, &a);
     rc = rc == MPI_SUCCESS ? fm_find_comm(FM_CALL, comm2, &b) : rc;
     if (rc == MPI_SUCCESS) {
         rc = fm_raise_status(a, FM_CALL, fm_comm_make_compare(a, b, result));
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_compare)
@@ -167,12 +167,12 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
     if (rc == MPI_SUCCESS) {
         rc = dup_with(FM_CALL, c, NULL, newcomm);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_dup)
@@ -183,13 +183,13 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     struct fm_info *i;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
     rc = rc == MPI_SUCCESS ? fm_find_info(c, FM_CALL, info, true, &i) : rc;
     if (rc == MPI_SUCCESS) {
         rc = dup_with(FM_CALL, c, i, newcomm);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_dup_with_info)
@@ -212,7 +212,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     struct fm_group *g;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
     rc = rc == MPI_SUCCESS ? fm_find_group_on(c, FM_CALL, group, "group", &g) : rc;
     rc = rc == MPI_SUCCESS ? check_members(FM_CALL, c, g) : rc;
@@ -220,7 +220,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         rc = c->is_inter ? fm_intercomm_make(c, g, &made) : fm_comm_make_create(c, g, &made);
         rc = finish(c, FM_CALL, rc, made, newcomm);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_create)
@@ -247,12 +247,12 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
     struct fm_group *g;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
     rc = rc == MPI_SUCCESS ? fm_find_group_on(c, FM_CALL, group, "group", &g) : rc;
     rc = rc == MPI_SUCCESS ? check_members(FM_CALL, c, g) : rc;
     rc = rc == MPI_SUCCESS ? create_group(FM_CALL, c, g, tag, newcomm) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_create_group)
@@ -276,10 +276,10 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
     rc = rc == MPI_SUCCESS ? split(FM_CALL, c, color, key, newcomm) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_split)
@@ -360,11 +360,11 @@ int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Co
     struct fm_info *i;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
     rc = rc == MPI_SUCCESS ? fm_find_info(c, FM_CALL, info, true, &i) : rc;
     rc = rc == MPI_SUCCESS ? split_type(FM_CALL, c, type, key, i, newcomm) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_split_type)
@@ -391,14 +391,14 @@ int PMPI_Comm_free(MPI_Comm *comm)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_out(NULL, FM_CALL, "comm", comm);
     rc = rc == MPI_SUCCESS ? fm_find_comm(FM_CALL, *comm, &c) : rc;
     rc = rc == MPI_SUCCESS ? let_go(FM_CALL, c) : rc;
     if (rc == MPI_SUCCESS) {
         *comm = MPI_COMM_NULL;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_free)
@@ -408,14 +408,14 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm(FM_CALL, comm, &c);
     if (rc == MPI_SUCCESS && !comm_name) {
         rc = fm_raise(c, FM_CALL, MPI_ERR_ARG, "comm_name is NULL: pass a string");
     } else if (rc == MPI_SUCCESS) {
         fm_comm_set_name(c, comm_name);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_set_name)
@@ -428,7 +428,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     const char *name = null_name;
     int rc = MPI_SUCCESS;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     if (comm != MPI_COMM_NULL || fm_root.phase != FM_PHASE_RUNNING) {
         rc = fm_find_comm(FM_CALL, comm, &c);
         name = rc == MPI_SUCCESS ? c->name : "";
@@ -439,7 +439,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
         *resultlen = (int)strlen(name);
         memcpy(comm_name, name, (size_t)*resultlen + 1);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_get_name)
@@ -450,11 +450,11 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     struct fm_info *i;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm(FM_CALL, comm, &c);
     rc = rc == MPI_SUCCESS ? fm_find_info(c, FM_CALL, info, false, &i) : rc;
     rc = rc == MPI_SUCCESS ? fm_raise_status(c, FM_CALL, keep_hints(c, i)) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_set_info)
@@ -483,13 +483,13 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     struct fm_info *info = NULL;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm, "info_used", info_used, &c);
     rc = rc == MPI_SUCCESS ? fm_raise_status(c, FM_CALL, used_hints(c, &info)) : rc;
     if (rc == MPI_SUCCESS) {
         *info_used = fm_handle_of(info);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_get_info)

@@ -13,12 +13,12 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = out_arg(address, "address");
     if (!rc) {
         *address = (MPI_Aint)location;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Get_address)
@@ -42,9 +42,9 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = type_commit(datatype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_commit)
@@ -80,9 +80,9 @@ int PMPI_Type_free(MPI_Datatype *datatype)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = type_free(datatype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_free)
@@ -117,12 +117,12 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
     MPI_Count n;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = type_size(datatype, size, &n);
     if (!rc) {
         *size = as_int(n);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_size)
@@ -131,9 +131,9 @@ int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = type_size(datatype, size, size);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_size_c)
@@ -142,9 +142,9 @@ int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = type_size(datatype, size, size);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_size_x)
@@ -173,13 +173,13 @@ static int type_extent(MPI_Datatype datatype, bool is_true, const void *lb, cons
         struct span extent_s;                                                                      \
         int extent_rc;                                                                             \
                                                                                                    \
-        FM_ENTER();                                                                                \
+        fm_api_enter(FM_CALL);                                                                     \
         extent_rc = type_extent(type, is_true, lb, extent, &extent_s);                             \
         if (!extent_rc) {                                                                          \
             *(lb) = convert(extent_s.from);                                                        \
             *(extent) = convert(extent_s.len);                                                     \
         }                                                                                          \
-        FM_LEAVE();                                                                                \
+        fm_api_leave();                                                                            \
         return extent_rc;                                                                          \
     } while (0)
 
@@ -302,7 +302,7 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
     struct envelope e;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = get_envelope(datatype, !num_integers || !num_addresses || !num_datatypes || !combiner, &e);
     rc = rc ? rc : refuse_large(&e);
     if (!rc) {
@@ -311,7 +311,7 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
         *num_datatypes = as_int(e.n_types);
         *combiner = e.combiner;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_get_envelope)
@@ -323,7 +323,7 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
     struct envelope e;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = get_envelope(
         datatype,
         !num_integers || !num_addresses || !num_large_counts || !num_datatypes || !combiner, &e);
@@ -334,7 +334,7 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
         *num_datatypes = e.n_types;
         *combiner = e.combiner;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_get_envelope_c)
@@ -427,9 +427,9 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
     };
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = get_contents(datatype, &c);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_get_contents)
@@ -450,9 +450,9 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
     };
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = get_contents(datatype, &c);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_get_contents_c)
@@ -465,7 +465,7 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     struct fm_dtype *t;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = dtype_arg(datatype, "datatype", &t);
     rc = rc ? rc : out_arg(type_name, "type_name");
     if (!rc) {
@@ -474,7 +474,7 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
         memmove(t->name, type_name, len);
         t->name[len] = '\0';
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_set_name)
@@ -501,7 +501,7 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     const char *name;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = name_of(datatype, &name);
     rc = rc ? rc : out_arg(type_name, "type_name");
     rc = rc ? rc : out_arg(resultlen, "resultlen");
@@ -509,7 +509,7 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
         strcpy(type_name, name);
         *resultlen = (int)strlen(name);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_get_name)
@@ -534,13 +534,13 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                                 extra_state};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = out_arg(type_keyval, "type_keyval");
     if (!rc) {
         rc = fm_keyval_create(FM_KIND_DTYPE, &fns, type_keyval);
         rc = rc ? fm_raise_status(NULL, fm_root.call, rc) : MPI_SUCCESS;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_keyval)
@@ -549,7 +549,7 @@ int PMPI_Type_free_keyval(int *type_keyval)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = out_arg(type_keyval, "type_keyval");
     if (!rc) {
         rc = raise_keyval(fm_keyval_free(FM_KIND_DTYPE, *type_keyval), *type_keyval);
@@ -557,7 +557,7 @@ int PMPI_Type_free_keyval(int *type_keyval)
     if (!rc) {
         *type_keyval = MPI_KEYVAL_INVALID;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_free_keyval)
@@ -567,13 +567,13 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     struct fm_dtype *t;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = dtype_arg(datatype, "datatype", &t);
     if (!rc) {
         rc = raise_keyval(fm_attr_set(FM_KIND_DTYPE, t, &t->attrs, type_keyval, attribute_val),
                           type_keyval);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_set_attr)
@@ -604,9 +604,9 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = get_attr(datatype, type_keyval, attribute_val, flag);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_get_attr)
@@ -616,12 +616,12 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     struct fm_dtype *t;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = dtype_arg(datatype, "datatype", &t);
     if (!rc) {
         rc = raise_keyval(fm_attr_delete(FM_KIND_DTYPE, t, &t->attrs, type_keyval), type_keyval);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_delete_attr)

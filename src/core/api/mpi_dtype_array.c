@@ -117,9 +117,9 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int a
         {.i = array_of_sizes}, {.i = array_of_subsizes}, {.i = array_of_starts}};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_subarray(false, ndims, parts, order, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_subarray)
@@ -133,9 +133,9 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
         {.c = array_of_sizes}, {.c = array_of_subsizes}, {.c = array_of_starts}};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_subarray(true, ndims, parts, order, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_subarray_c)
@@ -250,9 +250,9 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
                        order};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_darray(false, &a, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_darray)
@@ -272,9 +272,9 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
                        order};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_darray(true, &a, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_darray_c)
@@ -310,9 +310,9 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = type_dup(oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_dup)
@@ -355,9 +355,9 @@ int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find_f90(MPI_COMBINER_F90_REAL, p, r, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_f90_real)
@@ -366,9 +366,9 @@ int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find_f90(MPI_COMBINER_F90_COMPLEX, p, r, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_f90_complex)
@@ -377,9 +377,9 @@ int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find_f90(MPI_COMBINER_F90_INTEGER, 0, r, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_f90_integer)
@@ -409,9 +409,9 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find_value_index(value_type, index_type, pair_type);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_get_value_index)
@@ -443,9 +443,9 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = match_size(typeclass, size, datatype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_match_size)

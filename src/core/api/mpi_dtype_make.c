@@ -104,9 +104,9 @@ int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_contiguous(false, count, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_contiguous)
@@ -115,9 +115,9 @@ int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_contiguous(true, count, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_contiguous_c)
@@ -138,9 +138,9 @@ int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtyp
     MPI_Count v[3] = {count, blocklength, stride};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_vector(MPI_COMBINER_VECTOR, false, v, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_vector)
@@ -151,9 +151,9 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
     MPI_Count v[3] = {count, blocklength, stride};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_vector(MPI_COMBINER_VECTOR, true, v, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_vector_c)
@@ -164,9 +164,9 @@ int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Da
     MPI_Count v[3] = {count, blocklength, stride};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_vector(MPI_COMBINER_HVECTOR, false, v, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_hvector)
@@ -177,9 +177,9 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
     MPI_Count v[3] = {count, blocklength, stride};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_vector(MPI_COMBINER_HVECTOR, true, v, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_hvector_c)
@@ -190,9 +190,9 @@ int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
     MPI_Count v[2] = {lb, extent};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_plain(MPI_COMBINER_RESIZED, false, v, 2, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_resized)
@@ -203,9 +203,9 @@ int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count ext
     MPI_Count v[2] = {lb, extent};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = make_plain(MPI_COMBINER_RESIZED, true, v, 2, oldtype, newtype);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Type_create_resized_c)
@@ -316,9 +316,9 @@ static int make_blocks(const struct blocks *b, MPI_Datatype *newtype)
         struct blocks make_b = {__VA_ARGS__};                                                      \
         int make_rc;                                                                               \
                                                                                                    \
-        FM_ENTER();                                                                                \
+        fm_api_enter(FM_CALL);                                                                     \
         make_rc = make_blocks(&make_b, newtype);                                                   \
-        FM_LEAVE();                                                                                \
+        fm_api_leave();                                                                            \
         return make_rc;                                                                            \
     } while (0)
 

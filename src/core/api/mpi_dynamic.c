@@ -7,12 +7,12 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_out(NULL, FM_CALL, "parent", parent);
     if (rc == MPI_SUCCESS) {
         *parent = MPI_COMM_NULL;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_get_parent)

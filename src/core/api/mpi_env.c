@@ -15,14 +15,14 @@
 
 static int init(const char *call, int required, int *out_provided)
 {
-    bool is_locked;
     int rc;
 
     if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE) {
         return fm_raise(NULL, call, MPI_ERR_ARG, "required is %d: it must be one of MPI_THREAD_*",
                         required);
     }
-    is_locked = fm_runtime_enter(call);
+    fm_runtime_lock_init();
+    fm_api_enter(call);
     if (fm_runtime_world_phase() != FM_PHASE_BEFORE) {
         rc = fm_raise(NULL, call, MPI_ERR_OTHER, "MPI was initialized already%s: once is all",
                       fm_runtime_world_phase() == FM_PHASE_AFTER ? ", and finalized" : "");
@@ -30,7 +30,8 @@ static int init(const char *call, int required, int *out_provided)
         rc = fm_runtime_init(required, out_provided);
         rc = rc ? fm_raise_status(NULL, call, rc) : MPI_SUCCESS;
     }
-    fm_runtime_leave(is_locked);
+    fm_runtime_unlock_init(); /* before the callbacks of events, which may call it again */
+    fm_api_leave();
     return rc;
 }
 
@@ -87,14 +88,17 @@ static int need_world(const char *call)
 
 int PMPI_Finalize(void)
 {
-    bool is_locked = fm_runtime_enter("MPI_Finalize");
-    int rc = need_world("MPI_Finalize");
+    int rc;
 
+    fm_runtime_lock_init();
+    fm_api_enter(FM_CALL);
+    rc = need_world(FM_CALL);
     if (!rc) {
         rc = fm_runtime_finish();
-        rc = rc ? fm_raise_status(NULL, "MPI_Finalize", rc) : MPI_SUCCESS;
+        rc = rc ? fm_raise_status(NULL, FM_CALL, rc) : MPI_SUCCESS;
     }
-    fm_runtime_leave(is_locked);
+    fm_runtime_unlock_init(); /* before the callbacks of events, which may call it again */
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Finalize)
@@ -132,12 +136,12 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
     struct fm_comm *c;
     char text[MPI_MAX_OBJECT_NAME + 64];
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     c = fm_comm_get(comm);
     if (!c) {
         int rc = fm_raise_handle(FM_KIND_COMM, "MPI_Abort", comm, "comm");
 
-        FM_LEAVE();
+        fm_api_leave();
         return rc;
     }
     snprintf(text, sizeof(text), "MPI_Abort was called on %s with error code %d",
@@ -194,7 +198,7 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
         return fm_raise(NULL, "MPI_Get_hw_resource_info", MPI_ERR_ARG,
                         "hw_info is NULL: pass the address of an MPI_Info");
     }
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     made = fm_info_create();
     rc = made ? fill_hw_info(made) : -FM_E_NOMEM;
     if (rc == 0) {
@@ -203,7 +207,7 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
         fm_info_unref(made);
         rc = fm_raise_status(NULL, "MPI_Get_hw_resource_info", rc);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Get_hw_resource_info)
@@ -259,7 +263,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     void *memory;
     int rc = MPI_SUCCESS;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     if (!baseptr || size < 0) {
         rc = fm_raise(NULL, "MPI_Alloc_mem", MPI_ERR_ARG,
                       baseptr ? "size is %lld: it cannot be negative"
@@ -277,7 +281,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     } else {
         *(void **)baseptr = memory;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Alloc_mem)

@@ -31,9 +31,9 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = create(FM_CALL, FM_KIND_COMM, (void (*)(void))comm_errhandler_fn, errhandler);
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Comm_create_errhandler)
@@ -43,9 +43,9 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = create(FM_CALL, FM_KIND_WIN, (void (*)(void))win_errhandler_fn, errhandler);
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Win_create_errhandler)
@@ -55,9 +55,9 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = create(FM_CALL, FM_KIND_FILE, (void (*)(void))file_errhandler_fn, errhandler);
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(File_create_errhandler)
@@ -67,9 +67,9 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errh
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = create(FM_CALL, FM_KIND_SESSION, (void (*)(void))session_errhandler_fn, errhandler);
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Session_create_errhandler)
@@ -112,10 +112,10 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_comm(FM_CALL, comm, &c);
     rc = rc == MPI_SUCCESS ? set(c, FM_CALL, FM_KIND_COMM, errhandler) : rc;
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Comm_set_errhandler)
@@ -125,14 +125,14 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_comm_for(FM_CALL, comm, "errhandler", errhandler, &c);
     if (rc == MPI_SUCCESS) {
         struct fm_errhandler *eh = fm_errhandler_of(c);
 
         *errhandler = fm_handle_of(eh->head.handle ? eh : fm_object_ref(eh));
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Comm_get_errhandler)
@@ -142,10 +142,10 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm(FM_CALL, comm, &c);
     rc = rc == MPI_SUCCESS ? fm_errhandler_call(c, FM_CALL, errorcode) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_call_errhandler)
@@ -155,10 +155,10 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     struct fm_session *s;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_session(FM_CALL, session, &s);
     rc = rc == MPI_SUCCESS ? set(s, FM_CALL, FM_KIND_SESSION, errhandler) : rc;
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Session_set_errhandler)
@@ -168,7 +168,7 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
     struct fm_session *s;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_session(FM_CALL, session, &s);
     rc = rc == MPI_SUCCESS ? fm_find_out(s, FM_CALL, "errhandler", errhandler) : rc;
     if (rc == MPI_SUCCESS) {
@@ -176,7 +176,7 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 
         *errhandler = fm_handle_of(eh->head.handle ? eh : fm_object_ref(eh));
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Session_get_errhandler)
@@ -186,10 +186,10 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
     struct fm_session *s;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_session(FM_CALL, session, &s);
     rc = rc == MPI_SUCCESS ? fm_errhandler_call(s, FM_CALL, errorcode) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Session_call_errhandler)
@@ -200,7 +200,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
     struct fm_errhandler *eh = NULL;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_out(NULL, FM_CALL, "errhandler", errhandler);
     rc = rc == MPI_SUCCESS ? find(NULL, FM_CALL, *errhandler, &eh) : rc;
     if (rc == MPI_SUCCESS) {
@@ -209,7 +209,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
         }
         *errhandler = MPI_ERRHANDLER_NULL;
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Errhandler_free)
@@ -228,7 +228,7 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_out(NULL, FM_CALL, "string", string);
     rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "resultlen", resultlen) : rc;
     rc = rc == MPI_SUCCESS ? check_code(FM_CALL, errorcode) : rc;
@@ -236,7 +236,7 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
         strcpy(string, fm_error_string(errorcode)); /* shorter than MPI_MAX_ERROR_STRING */
         *resultlen = (int)strlen(string);
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Error_string)
@@ -245,13 +245,13 @@ int PMPI_Error_class(int errorcode, int *errorclass)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_out(NULL, FM_CALL, "errorclass", errorclass);
     rc = rc == MPI_SUCCESS ? check_code(FM_CALL, errorcode) : rc;
     if (rc == MPI_SUCCESS) {
         *errorclass = fm_error_class(errorcode);
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Error_class)
@@ -268,10 +268,10 @@ int PMPI_Add_error_class(int *errorclass)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_out(NULL, FM_CALL, "errorclass", errorclass);
     rc = rc == MPI_SUCCESS ? raise_code(FM_CALL, fm_error_add_class(errorclass), "class", 0) : rc;
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Add_error_class)
@@ -280,12 +280,12 @@ int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_out(NULL, FM_CALL, "errorcode", errorcode);
     if (rc == MPI_SUCCESS && fm_error_add_code(errorclass, errorcode) != MPI_SUCCESS) {
         rc = fm_raise(NULL, FM_CALL, MPI_ERR_ARG, "%d is no error class", errorclass);
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Add_error_code)
@@ -294,7 +294,7 @@ int PMPI_Add_error_string(int errorcode, const char *string)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_out(NULL, FM_CALL, "string", string);
     if (rc == MPI_SUCCESS && strlen(string) >= MPI_MAX_ERROR_STRING) {
         rc = fm_raise(NULL, FM_CALL, MPI_ERR_ARG, "string has %zu characters, allowed are %d",
@@ -302,7 +302,7 @@ int PMPI_Add_error_string(int errorcode, const char *string)
     } else if (rc == MPI_SUCCESS) {
         rc = raise_code(FM_CALL, fm_error_add_string(errorcode, string), "code", errorcode);
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Add_error_string)
@@ -311,9 +311,9 @@ int PMPI_Remove_error_class(int errorclass)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = raise_code(FM_CALL, fm_error_remove_class(errorclass), "class", errorclass);
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Remove_error_class)
@@ -322,9 +322,9 @@ int PMPI_Remove_error_code(int errorcode)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = raise_code(FM_CALL, fm_error_remove_code(errorcode), "code", errorcode);
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Remove_error_code)
@@ -333,9 +333,9 @@ int PMPI_Remove_error_string(int errorcode)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = raise_code(FM_CALL, fm_error_remove_string(errorcode), "code", errorcode);
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Remove_error_string)

@@ -12,7 +12,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = fm_pt2pt_out(MPI_SUCCESS, FM_CALL, "request", request);
     if (rc == MPI_SUCCESS && !fm_channel_main()) {
         rc = fm_raise(NULL, FM_CALL, MPI_ERR_OTHER, "MPI is not initialized");
@@ -23,7 +23,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
     if (rc == MPI_SUCCESS) {
         *request = fm_handle_of(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Grequest_start)
@@ -33,7 +33,7 @@ int PMPI_Grequest_complete(MPI_Request request)
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     r = fm_request_get(request);
     if (!r) {
         rc = fm_raise_handle(FM_KIND_REQUEST, FM_CALL, request, "request");
@@ -43,7 +43,7 @@ int PMPI_Grequest_complete(MPI_Request request)
     } else {
         rc = MPI_SUCCESS;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Grequest_complete)

@@ -41,13 +41,13 @@ int PMPI_Group_size(MPI_Group group, int *size)
     struct fm_group *g;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_group(FM_CALL, group, "group", &g);
     rc = rc == MPI_SUCCESS ? fm_find_out(owner(g), FM_CALL, "size", size) : rc;
     if (rc == MPI_SUCCESS) {
         *size = g->size;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_size)
@@ -57,13 +57,13 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
     struct fm_group *g;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_group(FM_CALL, group, "group", &g);
     rc = rc == MPI_SUCCESS ? fm_find_out(owner(g), FM_CALL, "rank", rank) : rc;
     if (rc == MPI_SUCCESS) {
         *rank = g->rank;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_rank)
@@ -99,9 +99,9 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = translate(FM_CALL, group1, n, ranks1, group2, ranks2);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_translate_ranks)
@@ -122,13 +122,13 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     struct fm_group *g[2];
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find_two(FM_CALL, handles, result, g);
     if (rc == MPI_SUCCESS) {
         rc = fm_group_compare(g[0], g[1], result);
         rc = fm_raise_status(owner(g[0]), FM_CALL, rc);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_compare)
@@ -138,12 +138,12 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, comm, "group", group, &c);
     if (rc == MPI_SUCCESS) {
         *group = fm_handle_of(fm_object_ref(c->group));
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_group)
@@ -167,9 +167,9 @@ int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
     const MPI_Group handles[2] = {group1, group2};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = combine(FM_CALL, fm_group_union, handles, newgroup);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_union)
@@ -179,9 +179,9 @@ int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgr
     const MPI_Group handles[2] = {group1, group2};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = combine(FM_CALL, fm_group_intersection, handles, newgroup);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_intersection)
@@ -191,9 +191,9 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgrou
     const MPI_Group handles[2] = {group1, group2};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = combine(FM_CALL, fm_group_difference, handles, newgroup);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_difference)
@@ -262,9 +262,9 @@ int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = by_list(FM_CALL, fm_group_incl, group, n, ranks, newgroup);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_incl)
@@ -273,9 +273,9 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = by_list(FM_CALL, fm_group_excl, group, n, ranks, newgroup);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_excl)
@@ -334,9 +334,9 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = by_ranges(FM_CALL, fm_group_incl, group, n, ranges, newgroup);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_range_incl)
@@ -345,9 +345,9 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = by_ranges(FM_CALL, fm_group_excl, group, n, ranges, newgroup);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_range_excl)
@@ -357,7 +357,7 @@ int PMPI_Group_free(MPI_Group *group)
     struct fm_group *g;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_out(NULL, FM_CALL, "group", group);
     rc = rc == MPI_SUCCESS ? fm_find_group(FM_CALL, *group, "group", &g) : rc;
     if (rc == MPI_SUCCESS) {
@@ -366,7 +366,7 @@ int PMPI_Group_free(MPI_Group *group)
         }
         *group = MPI_GROUP_NULL;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_free)

@@ -61,10 +61,10 @@ int PMPI_Info_create(MPI_Info *info)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_out(NULL, FM_CALL, "info", info);
     rc = rc == MPI_SUCCESS ? finish(FM_CALL, fm_info_create(), info) : rc;
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_create)
@@ -113,10 +113,10 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_out(NULL, FM_CALL, "info", info);
     rc = rc == MPI_SUCCESS ? finish(FM_CALL, make_env(argc, argv), info) : rc;
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_create_env)
@@ -126,12 +126,12 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
     struct fm_info *i;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = find_own(FM_CALL, info, &i);
     rc = rc == MPI_SUCCESS ? check_key(FM_CALL, key) : rc;
     rc = rc == MPI_SUCCESS ? check_value(FM_CALL, value) : rc;
     rc = rc == MPI_SUCCESS ? fm_raise_status(NULL, FM_CALL, fm_info_set(i, key, value)) : rc;
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_set)
@@ -141,13 +141,13 @@ int PMPI_Info_delete(MPI_Info info, const char *key)
     struct fm_info *i;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = find_own(FM_CALL, info, &i);
     rc = rc == MPI_SUCCESS ? check_key(FM_CALL, key) : rc;
     if (rc == MPI_SUCCESS && fm_info_delete(i, key) != 0) {
         rc = fm_raise(NULL, FM_CALL, MPI_ERR_INFO_NOKEY, "%s", fm_why());
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_delete)
@@ -196,10 +196,10 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
     const char *from = NULL;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = look_up(FM_CALL, info, key, flag, &from);
     rc = rc == MPI_SUCCESS ? get_string(FM_CALL, from, buflen, value) : rc;
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_get_string)
@@ -209,7 +209,7 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     const char *from = NULL;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = look_up(FM_CALL, info, key, flag, &from);
     if (rc == MPI_SUCCESS && valuelen < 0) {
         rc = fm_raise(NULL, FM_CALL, MPI_ERR_ARG, "valuelen is %d, it must not be negative",
@@ -219,7 +219,7 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     if (rc == MPI_SUCCESS && from) {
         snprintf(value, (size_t)valuelen + 1, "%s", from);
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_get)
@@ -229,13 +229,13 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
     const char *from = NULL;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = look_up(FM_CALL, info, key, flag, &from);
     rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "valuelen", valuelen) : rc;
     if (rc == MPI_SUCCESS && from) {
         *valuelen = (int)strlen(from);
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_get_valuelen)
@@ -245,13 +245,13 @@ int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
     struct fm_info *i;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = find(FM_CALL, info, &i);
     rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "nkeys", nkeys) : rc;
     if (rc == MPI_SUCCESS) {
         *nkeys = i->n_items;
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_get_nkeys)
@@ -261,7 +261,7 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
     struct fm_info *i;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = find(FM_CALL, info, &i);
     rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "key", key) : rc;
     if (rc == MPI_SUCCESS && (n < 0 || n >= i->n_items)) {
@@ -270,7 +270,7 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
     } else if (rc == MPI_SUCCESS) {
         strcpy(key, i->items[n].key); /* checked when it was set */
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_get_nthkey)
@@ -280,11 +280,11 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     struct fm_info *i;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = find(FM_CALL, info, &i);
     rc = rc == MPI_SUCCESS ? fm_find_out(NULL, FM_CALL, "newinfo", newinfo) : rc;
     rc = rc == MPI_SUCCESS ? finish(FM_CALL, fm_info_dup(i), newinfo) : rc;
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_dup)
@@ -294,14 +294,14 @@ int PMPI_Info_free(MPI_Info *info)
     struct fm_info *i;
     int rc;
 
-    FM_ENTER_ANY();
+    fm_api_enter_any();
     rc = fm_find_out(NULL, FM_CALL, "info", info);
     rc = rc == MPI_SUCCESS ? find_own(FM_CALL, *info, &i) : rc;
     if (rc == MPI_SUCCESS) {
         fm_info_unref(i);
         *info = MPI_INFO_NULL;
     }
-    FM_LEAVE_ANY();
+    fm_api_leave_any();
     return rc;
 }
 FM_ALIAS(Info_free)

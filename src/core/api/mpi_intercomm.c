@@ -65,10 +65,10 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
         .local_leader = local_leader, .remote_leader = remote_leader, .tag = tag};
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_intracomm(FM_CALL, local_comm, "newintercomm", newintercomm, &who.local);
     rc = rc == MPI_SUCCESS ? create(FM_CALL, &who, peer_comm, newintercomm) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Intercomm_create)
@@ -92,10 +92,10 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_comm_for(FM_CALL, intercomm, "newintracomm", newintracomm, &c);
     rc = rc == MPI_SUCCESS ? merge(FM_CALL, c, high, newintracomm) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Intercomm_merge)

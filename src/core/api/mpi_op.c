@@ -30,10 +30,10 @@ int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = check_create(user_fn != NULL, op);
     rc = rc ? rc : created(fm_op_create(user_fn, commute != 0), op);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Op_create)
@@ -42,10 +42,10 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = check_create(user_fn != NULL, op);
     rc = rc ? rc : created(fm_op_create_large(user_fn, commute != 0), op);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Op_create_c)
@@ -55,7 +55,7 @@ int PMPI_Op_free(MPI_Op *op)
     struct fm_op *o;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = out_arg(op, "op");
     rc = rc ? rc : op_arg(*op, &o);
     if (!rc && o->is_predefined) {
@@ -66,7 +66,7 @@ int PMPI_Op_free(MPI_Op *op)
         fm_op_unref(o);
         *op = MPI_OP_NULL;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Op_free)
@@ -76,13 +76,13 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
     struct fm_op *o;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = op_arg(op, &o);
     rc = rc ? rc : out_arg(commute, "commute");
     if (!rc) {
         *commute = o->is_commutative;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Op_commutative)
@@ -134,9 +134,9 @@ int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = reduce_local(inbuf, inoutbuf, count, datatype, op);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Reduce_local)
@@ -146,9 +146,9 @@ int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = reduce_local(inbuf, inoutbuf, count, datatype, op);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Reduce_local_c)

@@ -126,7 +126,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = comm_arg_for(comm, position, &c);
     if (!rc) {
         MPI_Count at;
@@ -135,7 +135,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
         rc = pack(&m, c, &at);
         *position = rc ? *position : (int)at;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Pack)
@@ -147,13 +147,13 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = comm_arg_for(comm, position, &c);
     if (!rc) {
         m.position = *position;
         rc = pack(&m, c, position);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Pack_c)
@@ -165,7 +165,7 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = comm_arg_for(comm, position, &c);
     if (!rc) {
         MPI_Count at;
@@ -174,7 +174,7 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
         rc = unpack(&m, c, &at);
         *position = rc ? *position : (int)at;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Unpack)
@@ -186,13 +186,13 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
     struct fm_comm *c;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = comm_arg_for(comm, position, &c);
     if (!rc) {
         m.position = *position;
         rc = unpack(&m, c, position);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Unpack_c)
@@ -232,12 +232,12 @@ int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     MPI_Count n;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = pack_size(incount, datatype, comm, size, &n);
     if (!rc) {
         *size = n > INT_MAX ? MPI_UNDEFINED : (int)n;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Pack_size)
@@ -246,9 +246,9 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MP
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = pack_size(incount, datatype, comm, size, size);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Pack_size_c)
@@ -295,14 +295,14 @@ static int external(const char *datarep, struct move *m, bool is_out, MPI_Count 
         MPI_Count external_at = 0;                                                                 \
         int external_rc;                                                                           \
                                                                                                    \
-        FM_ENTER();                                                                                \
+        fm_api_enter(FM_CALL);                                                                     \
         external_rc = out_arg(position, "position");                                               \
         if (!external_rc) {                                                                        \
             external_m.position = *position;                                                       \
             external_rc = external(datarep, &external_m, is_out, &external_at);                    \
             *position = external_rc ? *position : (type)external_at;                               \
         }                                                                                          \
-        FM_LEAVE();                                                                                \
+        fm_api_leave();                                                                            \
         return external_rc;                                                                        \
     } while (0)
 
@@ -342,13 +342,13 @@ int PMPI_Pack_external_size(const char datarep[], int incount, MPI_Datatype data
     MPI_Count n;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = datarep_arg(datarep);
     rc = rc ? rc : size_of_packed(NULL, incount, datatype, true, size, &n);
     if (!rc) {
         *size = n == (MPI_Aint)n ? (MPI_Aint)n : MPI_UNDEFINED;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Pack_external_size)
@@ -358,10 +358,10 @@ int PMPI_Pack_external_size_c(const char datarep[], MPI_Count incount, MPI_Datat
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = datarep_arg(datarep);
     rc = rc ? rc : size_of_packed(NULL, incount, datatype, true, size, size);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Pack_external_size_c)
@@ -419,9 +419,9 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = status_count_int(status, datatype, false, count);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Get_count)
@@ -430,9 +430,9 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = status_count(status, datatype, false, count, count);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Get_count_c)
@@ -441,9 +441,9 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = status_count_int(status, datatype, true, count);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Get_elements)
@@ -452,9 +452,9 @@ int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = status_count(status, datatype, true, count, count);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Get_elements_c)
@@ -463,9 +463,9 @@ int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = status_count(status, datatype, true, count, count);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Get_elements_x)
@@ -497,9 +497,9 @@ int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int coun
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = set_elements(status, datatype, count);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Status_set_elements)
@@ -508,9 +508,9 @@ int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = set_elements(status, datatype, count);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Status_set_elements_c)
@@ -519,9 +519,9 @@ int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 {
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = set_elements(status, datatype, count);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Status_set_elements_x)

@@ -56,7 +56,7 @@ static int do_init(const struct init *in, MPI_Datatype type, MPI_Comm comm, stru
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(in->call);
+    fm_api_enter(in->call);
     rc = check_init(in, type, comm, m);
     rc = fm_pt2pt_out_on(m->comm, rc, in->call, "request", request);
     if (rc == MPI_SUCCESS) {
@@ -67,7 +67,7 @@ static int do_init(const struct init *in, MPI_Datatype type, MPI_Comm comm, stru
     if (rc == MPI_SUCCESS) {
         *request = fm_handle_of(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -150,11 +150,11 @@ int PMPI_Pready(int partition, MPI_Request request)
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = find_sender(FM_CALL, request, &r);
     rc = rc == MPI_SUCCESS ? check_partition(FM_CALL, r, partition) : rc;
     rc = rc == MPI_SUCCESS ? ready(FM_CALL, r, partition) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Pready)
@@ -164,7 +164,7 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = find_sender(FM_CALL, request, &r);
     if (rc == MPI_SUCCESS && partition_low > partition_high) {
         rc = fm_raise(r->comm, FM_CALL, MPI_ERR_ARG, "partition_low is %d, partition_high only %d",
@@ -175,7 +175,7 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
     for (int k = partition_low; rc == MPI_SUCCESS && k <= partition_high; k++) {
         rc = ready(FM_CALL, r, k);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Pready_range)
@@ -185,7 +185,7 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = find_sender(FM_CALL, request, &r);
     if (rc == MPI_SUCCESS && (length < 0 || (length > 0 && !array_of_partitions))) {
         rc = fm_raise(r->comm, FM_CALL, MPI_ERR_ARG, "length is %d and array_of_partitions is %p",
@@ -197,7 +197,7 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
     for (int k = 0; rc == MPI_SUCCESS && k < length; k++) {
         rc = ready(FM_CALL, r, array_of_partitions[k]);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Pready_list)
@@ -207,7 +207,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     r = fm_request_get(request);
     rc = fm_pt2pt_out(MPI_SUCCESS, FM_CALL, "flag", flag);
     if (rc != MPI_SUCCESS) {
@@ -231,7 +231,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
         }
     }
 out:
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Parrived)

@@ -10,7 +10,7 @@ static int do_init(const char *call, const void *buf, MPI_Count count, MPI_Datat
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = fm_pt2pt_check(&a, &m);
     rc = fm_pt2pt_out_on(m.comm, rc, call, "request", request);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
@@ -20,7 +20,7 @@ static int do_init(const char *call, const void *buf, MPI_Count count, MPI_Datat
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         *request = fm_handle_of(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -88,7 +88,7 @@ static int recv_init(const char *call, void *buf, MPI_Count count, MPI_Datatype 
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = fm_pt2pt_check(&a, &m);
     rc = fm_pt2pt_out_on(m.comm, rc, call, "request", request);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
@@ -98,7 +98,7 @@ static int recv_init(const char *call, void *buf, MPI_Count count, MPI_Datatype 
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         *request = fm_handle_of(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 

@@ -10,7 +10,7 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     struct fm_comm *c;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
     if (rc == MPI_SUCCESS) {
         rc = fm_probe(c, source, tag, &st);
@@ -19,7 +19,7 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     if (rc == MPI_SUCCESS) {
         fm_status_set(status, &st);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Probe)
@@ -31,7 +31,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     bool has_found = false;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
     rc = fm_pt2pt_out_on(c, rc, FM_CALL, "flag", flag);
     if (rc == MPI_SUCCESS) {
@@ -44,7 +44,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
             fm_status_set(status, &st);
         }
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Iprobe)
@@ -56,7 +56,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
     struct fm_comm *c;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
     rc = fm_pt2pt_out_on(c, rc, FM_CALL, "message", message);
     if (rc == MPI_SUCCESS) {
@@ -67,7 +67,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
         *message = fm_handle_of(found);
         fm_status_set(status, &st);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Mprobe)
@@ -80,7 +80,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     struct fm_comm *c;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = fm_pt2pt_check_peer(FM_CALL, comm, source, tag, &c);
     rc = fm_pt2pt_out_on(c, rc, FM_CALL, "flag", flag);
     rc = fm_pt2pt_out_on(c, rc, FM_CALL, "message", message);
@@ -95,7 +95,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
             fm_status_set(status, &st);
         }
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Improbe)
@@ -143,7 +143,7 @@ static int do_mrecv(const char *call, void *buf, MPI_Count count, MPI_Datatype t
     struct fm_comm *comm;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = check_message(call, type, handle, &m, &message);
     if (rc == MPI_SUCCESS) {
         comm = message->comm ? fm_object_ref(message->comm) : NULL;
@@ -153,7 +153,7 @@ static int do_mrecv(const char *call, void *buf, MPI_Count count, MPI_Datatype t
         rc = rc == 0 ? MPI_SUCCESS : fm_raise_status(comm, call, rc);
         fm_comm_unref(comm);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -180,7 +180,7 @@ static int do_imrecv(const char *call, void *buf, MPI_Count count, MPI_Datatype 
     struct fm_comm *comm;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = check_message(call, type, handle, &m, &message);
     rc = fm_pt2pt_out_on(rc == MPI_SUCCESS ? message->comm : NULL, rc, call, "request", request);
     if (rc == MPI_SUCCESS) {
@@ -193,7 +193,7 @@ static int do_imrecv(const char *call, void *buf, MPI_Count count, MPI_Datatype 
     if (rc == MPI_SUCCESS) {
         *request = fm_handle_of(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 

@@ -26,7 +26,7 @@ static FM_INLINE int do_send(const char *call, const void *buf, MPI_Count count,
     struct fm_msg m;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     set_message(&m, (void *)buf, count, dest, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, false, &m);
@@ -34,7 +34,7 @@ static FM_INLINE int do_send(const char *call, const void *buf, MPI_Count count,
         rc = fm_send(&m, mode);
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -98,7 +98,7 @@ static FM_INLINE int do_isend(const char *call, const void *buf, MPI_Count count
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     set_message(&m, (void *)buf, count, dest, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, false, &m);
@@ -110,7 +110,7 @@ static FM_INLINE int do_isend(const char *call, const void *buf, MPI_Count count
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         *request = fm_handle_of(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -177,7 +177,7 @@ static FM_INLINE int do_recv(const char *call, void *buf, MPI_Count count, MPI_D
     struct fm_status st;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     set_message(&m, buf, count, source, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, true, &m);
@@ -191,7 +191,7 @@ static FM_INLINE int do_recv(const char *call, void *buf, MPI_Count count, MPI_D
         }
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -216,7 +216,7 @@ static FM_INLINE int do_irecv(const char *call, void *buf, MPI_Count count, MPI_
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     set_message(&m, buf, count, source, tag);
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, true, &m);
@@ -228,7 +228,7 @@ static FM_INLINE int do_irecv(const char *call, void *buf, MPI_Count count, MPI_
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         *request = fm_handle_of(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 

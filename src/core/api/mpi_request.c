@@ -104,7 +104,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = find_at(FM_CALL, request, &r);
     if (FM_UNLIKELY(rc != MPI_SUCCESS)) {
         goto out;
@@ -117,7 +117,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     rc = FM_UNLIKELY(rc != 0) ? fm_raise_status(r->comm, FM_CALL, rc)
                               : harvest_one(FM_CALL, r, request, status);
 out:
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Wait)
@@ -139,7 +139,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = find_at(FM_CALL, request, &r);
     rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (FM_UNLIKELY(rc != MPI_SUCCESS)) {
@@ -160,7 +160,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         rc = harvest_one(FM_CALL, r, request, status);
     }
 out:
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Test)
@@ -171,7 +171,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     struct fm_status st;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = find(FM_CALL, request, &r);
     rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (rc != MPI_SUCCESS) {
@@ -193,7 +193,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
         fm_status_set(status, &st);
     }
 out:
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Request_get_status)
@@ -453,12 +453,12 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
 {
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = check_array(FM_CALL, count, array_of_requests);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         rc = finish_all(FM_CALL, count, array_of_requests, array_of_statuses);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Waitall)
@@ -469,7 +469,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
     struct array a = {count, array_of_requests};
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = check_array(FM_CALL, count, array_of_requests);
     rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (rc == MPI_SUCCESS) {
@@ -482,7 +482,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
             rc = finish_all(FM_CALL, count, array_of_requests, array_of_statuses);
         }
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Testall)
@@ -522,9 +522,9 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
     bool is_done;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = do_any(FM_CALL, count, array_of_requests, false, indx, &is_done, status);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Waitany)
@@ -535,13 +535,13 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
     bool is_done;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = fm_pt2pt_out(MPI_SUCCESS, FM_CALL, "flag", flag);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
         rc = do_any(FM_CALL, count, array_of_requests, true, indx, &is_done, status);
         *flag = is_done;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Testany)
@@ -582,10 +582,10 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
 {
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = do_some(FM_CALL, incount, array_of_requests, false, outcount, array_of_indices,
                  array_of_statuses);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Waitsome)
@@ -595,10 +595,10 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
 {
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = do_some(FM_CALL, incount, array_of_requests, true, outcount, array_of_indices,
                  array_of_statuses);
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Testsome)
@@ -640,7 +640,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     struct array a = {count, array_of_requests};
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = look(FM_CALL, &a, all_done);
     rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (rc == MPI_SUCCESS) {
@@ -649,7 +649,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
             add_peek(&res, &a, k);
         }
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Request_get_status_all)
@@ -661,7 +661,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     struct fm_status st;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = look(FM_CALL, &a, any_done);
     rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     rc = fm_pt2pt_out(rc, FM_CALL, "index", indx);
@@ -677,7 +677,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
             set_empty(status);
         }
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Request_get_status_any)
@@ -689,7 +689,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     struct array a = {incount, array_of_requests};
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = look(FM_CALL, &a, all_done);
     rc = fm_pt2pt_out(rc, FM_CALL, "outcount", outcount);
     rc = incount > 0 ? fm_pt2pt_out(rc, FM_CALL, "array_of_indices", array_of_indices) : rc;
@@ -704,7 +704,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
         }
         *outcount = first_done(&a) == -1 ? MPI_UNDEFINED : res.n;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Request_get_status_some)
@@ -748,7 +748,7 @@ int PMPI_Request_free(MPI_Request *request)
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = find_loose(FM_CALL, request, &r);
     if (rc == MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;
@@ -757,7 +757,7 @@ int PMPI_Request_free(MPI_Request *request)
         }
         fm_request_unref(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Request_free)
@@ -767,13 +767,13 @@ int PMPI_Cancel(MPI_Request *request)
     struct fm_request *r;
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = find_loose(FM_CALL, request, &r);
     if (rc == MPI_SUCCESS) {
         rc = fm_request_cancel(r);
         rc = rc != 0 ? fm_raise_status(r->comm, FM_CALL, rc) : MPI_SUCCESS;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Cancel)
@@ -818,10 +818,10 @@ int PMPI_Start(MPI_Request *request)
 {
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = fm_pt2pt_out(MPI_SUCCESS, FM_CALL, "request", request);
     rc = rc == MPI_SUCCESS ? start(FM_CALL, *request, 0) : rc;
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Start)
@@ -830,7 +830,7 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
     int rc;
 
-    fm_pt2pt_enter(FM_CALL);
+    fm_api_enter(FM_CALL);
     rc = check_array(FM_CALL, count, array_of_requests);
     for (int k = 0; rc == MPI_SUCCESS && k < count; k++) { /* all of them, or none */
         rc = check_start(FM_CALL, array_of_requests[k], k);
@@ -838,7 +838,7 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[])
     for (int k = 0; rc == MPI_SUCCESS && k < count; k++) {
         rc = start(FM_CALL, array_of_requests[k], k);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Startall)

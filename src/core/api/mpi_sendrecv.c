@@ -40,14 +40,14 @@ static int do_sendrecv(const char *call, const struct side *send, const struct s
     struct fm_msg m[2];
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = check_both(call, send, recv, comm, m);
     if (rc == MPI_SUCCESS) {
         rc = is_replace ? fm_sendrecv_replace(&m[0], &m[1], &st) : fm_sendrecv(&m[0], &m[1], &st);
         fm_status_set(status, &st);
         rc = rc == 0 ? MPI_SUCCESS : fm_raise_status(m[0].comm, call, rc);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 
@@ -58,7 +58,7 @@ static int do_isendrecv(const char *call, const struct side *send, const struct 
     struct fm_msg m[2];
     int rc;
 
-    fm_pt2pt_enter(call);
+    fm_api_enter(call);
     rc = check_both(call, send, recv, comm, m);
     rc = fm_pt2pt_out_on(m[0].comm, rc, call, "request", request);
     if (rc == MPI_SUCCESS) {
@@ -68,7 +68,7 @@ static int do_isendrecv(const char *call, const struct side *send, const struct 
     if (rc == MPI_SUCCESS) {
         *request = fm_handle_of(r);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 

@@ -60,15 +60,16 @@ static int init(const char *call, MPI_Info info, MPI_Errhandler errhandler, MPI_
 
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
-    bool is_locked;
     int rc = fm_find_out(NULL, FM_CALL, "session", session);
 
     if (rc != MPI_SUCCESS) {
         return rc;
     }
-    is_locked = fm_runtime_enter(FM_CALL);
+    fm_runtime_lock_init();
+    fm_api_enter(FM_CALL);
     rc = init(FM_CALL, info, errhandler, session);
-    fm_runtime_leave(is_locked);
+    fm_runtime_unlock_init(); /* before the callbacks of events, which may call it again */
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Session_init)
@@ -76,13 +77,13 @@ FM_ALIAS(Session_init)
 int PMPI_Session_finalize(MPI_Session *session)
 {
     struct fm_session *s;
-    bool is_locked;
     int rc = fm_find_out(NULL, FM_CALL, "session", session);
 
     if (rc != MPI_SUCCESS) {
         return rc;
     }
-    is_locked = fm_runtime_enter(FM_CALL);
+    fm_runtime_lock_init();
+    fm_api_enter(FM_CALL);
     rc = find(FM_CALL, *session, "session", session, &s);
     if (rc == MPI_SUCCESS) {
         rc = fm_session_close(s);
@@ -91,7 +92,8 @@ int PMPI_Session_finalize(MPI_Session *session)
     if (rc == MPI_SUCCESS) {
         *session = MPI_SESSION_NULL;
     }
-    fm_runtime_leave(is_locked);
+    fm_runtime_unlock_init(); /* before the callbacks of events, which may call it again */
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Session_finalize)
@@ -101,12 +103,12 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_na
     struct fm_session *s;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find(FM_CALL, session, "npset_names", npset_names, &s);
     if (rc == MPI_SUCCESS) {
         *npset_names = FM_SESSION_N_PSETS;
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Session_get_num_psets)
@@ -127,7 +129,7 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
     struct fm_session *s;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find(FM_CALL, session, "pset_len", pset_len, &s);
     if (rc == MPI_SUCCESS && !name) {
         rc = fm_raise(s, FM_CALL, MPI_ERR_ARG, "n is %d: there are the process sets 0 to %d", n,
@@ -138,7 +140,7 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
     } else if (rc == MPI_SUCCESS) {
         give_name(name, pset_len, pset_name);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Session_get_nth_pset)
@@ -157,12 +159,12 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     struct fm_session *s;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find(FM_CALL, session, "info_used", info_used, &s);
     if (rc == MPI_SUCCESS) {
         rc = give_info(s, FM_CALL, fm_info_dup(s->info), info_used);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Session_get_info)
@@ -187,7 +189,7 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
     int n = pset_name ? fm_session_pset_find(pset_name) : -1;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find(FM_CALL, session, "info", info, &s);
     if (rc == MPI_SUCCESS && n < 0) {
         rc = fm_raise(s, FM_CALL, MPI_ERR_ARG,
@@ -197,7 +199,7 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
     } else if (rc == MPI_SUCCESS) {
         rc = give_info(s, FM_CALL, pset_info(n), info);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Session_get_pset_info)
@@ -209,7 +211,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
     struct fm_group *group;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = find(FM_CALL, session, "newgroup", newgroup, &s);
     if (rc == MPI_SUCCESS && n < 0) {
         *newgroup = MPI_GROUP_NULL; /* no error (7.3.2) */
@@ -222,7 +224,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
             *newgroup = fm_handle_of(group);
         }
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Group_from_session_pset)
@@ -255,7 +257,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     struct fm_group *g;
     int rc;
 
-    FM_ENTER();
+    fm_api_enter(FM_CALL);
     rc = fm_find_group(FM_CALL, group, "group", &g);
     if (rc == MPI_SUCCESS) {
         owner = fm_session_get(g->session);
@@ -274,7 +276,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     } else if (rc == MPI_SUCCESS) {
         rc = create_comm(FM_CALL, g, stringtag, eh, newcomm);
     }
-    FM_LEAVE();
+    fm_api_leave();
     return rc;
 }
 FM_ALIAS(Comm_create_from_group)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of the arguments of point-to-point calls, and what they all do first and last. */
+/* Checks of the arguments of point-to-point calls. */
 #pragma once
 
 #include "core/api/find.h"
@@ -54,11 +54,4 @@ static FM_INLINE int fm_pt2pt_out_on(void *object, int rc, const char *call, con
 static FM_INLINE int fm_pt2pt_out(int rc, const char *call, const char *name, const void *out)
 {
     return fm_pt2pt_out_on(NULL, rc, call, name, out);
-}
-
-/* The lock, and the name of the call for those who wait in it. */
-static FM_INLINE void fm_pt2pt_enter(const char *call)
-{
-    fm_lock_take(&fm_root.lock);
-    fm_handle_note_call(call);
 }

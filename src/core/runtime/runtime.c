@@ -28,22 +28,13 @@ struct fm_runtime fm_runtime = {.thread_level = -1};
 /* Serialises init and finalize of the world and of sessions; taken before the library lock. */
 static pthread_mutex_t init_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-bool fm_runtime_enter(const char *call)
+void fm_runtime_lock_init(void)
 {
-    bool is_locked;
-
     pthread_mutex_lock(&init_mutex);
-    is_locked = fm_root.lock.is_on;
-    fm_lock_take(&fm_root.lock);
-    fm_handle_note_call(call);
-    return is_locked;
 }
 
-void fm_runtime_leave(bool is_locked)
+void fm_runtime_unlock_init(void)
 {
-    if (is_locked) {
-        fm_lock_drop(&fm_root.lock);
-    }
     pthread_mutex_unlock(&init_mutex);
 }
 
@@ -265,6 +256,7 @@ int fm_runtime_open(int thread_level)
         counters = fm_host_counters()->process;
         fm_root.lock.counters = counters ? &counters->lock : NULL;
         fm_root.lock.is_on = true;
+        fm_lock_take(&fm_root.lock); /* the caller's entry found it off; its exit drops it */
     }
     return 0;
 }

@@ -53,11 +53,12 @@ int fm_runtime_open(int thread_level);
 void fm_runtime_close(void);
 
 /*
- * Around calls that may bring the ground up or down, in the place of FM_ENTER() and FM_LEAVE(): the
- * library lock may be switched on meanwhile, and must not be dropped without having been taken.
+ * The lock of initialization and finalization, of the world and of sessions; always on, taken
+ * before the library lock. Where fm_runtime_open() switches the library lock on, it also takes it,
+ * so that these calls enter and leave as all others do.
  */
-bool fm_runtime_enter(const char *call);
-void fm_runtime_leave(bool is_locked);
+void fm_runtime_lock_init(void);
+void fm_runtime_unlock_init(void);
 
 /* The communicator of the ground. Local. */
 int fm_runtime_ground_comm(struct fm_comm **out_comm);
