@@ -175,6 +175,7 @@ struct fathom_cvar {
      * MPI_T_ERR_CVAR_SET_NOT_NOW.
      */
     int (*changed)(void *block, void *object);
+    const char *formerly; /* its name before it was renamed, for fathom_mpit_successor(); or NULL */
 };
 
 /*
@@ -222,6 +223,7 @@ struct fathom_pvar {
                         in use, as a whole number, and fathom_page_share() what that comes to (of
                         nothing: the word is the value, a double). LOWWATERMARK, bound to nothing:
                         the level is what is left, and begins with all when the table is added */
+    const char *formerly; /* as in struct fathom_cvar */
 };
 #define FATHOM_PER_MEMBER (-1)
 
@@ -254,6 +256,7 @@ struct fathom_event {
     const struct fathom_event_item *data; /* in the order of the values given to fathom_mpit_emit */
     int n_data;                           /* at most 8 */
     const char *category;
+    const char *formerly; /* as in struct fathom_cvar */
 };
 
 /* A category; parents are named, so that tables need no order. */
@@ -465,9 +468,15 @@ static inline void fathom_mpit_poll(void)
 
 uint64_t fathom_mpit_clock(void); /* nanoseconds, CLOCK_MONOTONIC: what time stamps use */
 
-/* Warn once about each FATHOM_* environment variable and file entry that nothing declares, with the
-   nearest name. Call when all tables are in: behind fathom_mpit_start() or MPI_T_init_thread(). */
+/* Warn once about each FATHOM_* environment variable and file entry that nothing declares, with its
+   new name if it was renamed, else the nearest name. Call when all tables are in: behind
+   fathom_mpit_start() or MPI_T_init_thread(). */
 void fathom_mpit_warn_unknown(void);
+
+/* The present name of the variable or event that was called `name` (in any case) before it was
+   renamed; NULL: there is none. Static. Complete behind fathom_mpit_start() or
+   MPI_T_init_thread(). */
+const char *fathom_mpit_successor(const char *name);
 
 /* The sentence of an MPI_T error code (15.3.10), static; NULL if `code` is none. At any time. */
 const char *fathom_mpit_error_string(int code);

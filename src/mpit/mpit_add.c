@@ -68,7 +68,7 @@ static const char *check_cvar(const struct fathom_table *t, const struct fathom_
 {
     size_t len = r->type == FATHOM_CHAR ? (size_t)r->count : sizeof(uint64_t);
 
-    if (!is_name(r->name) || !r->desc) {
+    if (!is_name(r->name) || (r->formerly && !is_name(r->formerly)) || !r->desc) {
         return "has a malformed name or no description";
     }
     if (r->type < FATHOM_INT || r->type > FATHOM_CHAR || r->scope < FATHOM_SCOPE_CONSTANT ||
@@ -201,7 +201,7 @@ static const char *check_pvar(const struct fathom_table *t, const struct fathom_
     size_t len =
         is_watermark(r) || r->is_level ? sizeof(struct fathom_level) : n * sizeof(uint64_t);
 
-    if (!is_name(r->name) || !r->desc) {
+    if (!is_name(r->name) || (r->formerly && !is_name(r->formerly)) || !r->desc) {
         return "has a malformed name or no description";
     }
     if (r->klass < FATHOM_STATE || r->klass > FATHOM_GENERIC || !type_fits_class(r)) {
@@ -234,7 +234,7 @@ static const char *check_event(const struct fathom_table *t, const struct fathom
 {
     int i;
 
-    if (!is_name(r->name) || !r->desc) {
+    if (!is_name(r->name) || (r->formerly && !is_name(r->formerly)) || !r->desc) {
         return "has a malformed name or no description";
     }
     if (r->n_data < 0 || r->n_data > FM_EVENT_MAX) {

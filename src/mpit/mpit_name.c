@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct entry {
     const char *name; /* the thing's own; NULL: free */
@@ -92,6 +93,32 @@ void fm_name_clear(enum fm_name_kind kind)
 {
     free(names[kind].entries);
     names[kind] = (struct names){0};
+}
+
+const char *fathom_mpit_successor(const char *name)
+{
+    const char *formerly;
+    int i;
+
+    for (i = 0; name && i < fm_mpit.n_cvars; i++) {
+        formerly = fm_mpit.cvars[i].row->formerly;
+        if (formerly && strcasecmp(formerly, name) == 0) {
+            return fm_mpit.cvars[i].row->name;
+        }
+    }
+    for (i = 0; name && i < fm_mpit.n_pvars; i++) {
+        formerly = fm_mpit.pvars[i].row->formerly;
+        if (formerly && strcasecmp(formerly, name) == 0) {
+            return fm_mpit.pvars[i].row->name;
+        }
+    }
+    for (i = 0; name && i < fm_mpit.n_events; i++) {
+        formerly = fm_mpit.events[i].row->formerly;
+        if (formerly && strcasecmp(formerly, name) == 0) {
+            return fm_mpit.events[i].row->name;
+        }
+    }
+    return NULL;
 }
 
 int fm_name_distance(const char *a, const char *b)

@@ -366,40 +366,85 @@ void fm_param_load(struct fm_cvar *var)
 
 /* ---- names that nobody took ---- */
 
-static void warn_one(const struct setting *s)
+/* A name without the prefix of environment variables. */
+static const char *bare_name(const char *name)
+{
+    char prefix[FM_NAME_LEN];
+
+    fm_mpit_env_name(prefix, sizeof(prefix), "");
+    return strncasecmp(name, prefix, strlen(prefix)) == 0 ? name + strlen(prefix) : name;
+}
+
+/* Is it an environment variable that the host reads by itself? */
+static bool is_of_host(const struct setting *s)
 {
     const char *const *also = fm_mpit.host ? fm_mpit.host->environment : NULL;
-    char prefix[FM_NAME_LEN], env[FM_NAME_LEN];
-    const char *best = NULL;
-    bool is_env = s->source == FATHOM_FROM_ENVIRONMENT;
-    int i, d, best_d = (int)strlen(s->name) / 2; /* further away is no typing error */
+    int i;
+
+    for (i = 0; also && also[i]; i++) {
+        if (s->source == FATHOM_FROM_ENVIRONMENT && strcasecmp(s->name, bare_name(also[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The name that is nearest to that of a setting; NULL where all differ by more than a typing error
+   does. */
+static const char *nearest_name(const struct setting *s)
+{
+    const char *const *also = fm_mpit.host ? fm_mpit.host->environment : NULL;
+    const char *best = NULL, *name = s->name;
+    int i, d, best_d = (int)strlen(name) / 2;
 
     best_d = best_d < 4 ? best_d : 4;
-    fm_mpit_env_name(prefix, sizeof(prefix), "");
     for (i = 0; i < fm_mpit.n_cvars; i++) {
         if (fm_mpit.cvars[i].bind == FATHOM_BIND_NONE) {
-            d = fm_name_distance(s->name, fm_mpit.cvars[i].name);
+            d = fm_name_distance(name, fm_mpit.cvars[i].name);
             best = d < best_d ? fm_mpit.cvars[i].name : best;
             best_d = d < best_d ? d : best_d;
         }
     }
-    for (i = 0; also && also[i] && is_env; i++) { /* these exist in the environment only */
-        const char *bare =
-            strncasecmp(also[i], prefix, strlen(prefix)) == 0 ? also[i] + strlen(prefix) : also[i];
-
-        d = fm_name_distance(s->name, bare);
-        if (d == 0) {
-            return;
-        }
-        best = d < best_d ? bare : best;
+    for (i = 0; also && also[i] && s->source == FATHOM_FROM_ENVIRONMENT; i++) {
+        d = fm_name_distance(name, bare_name(also[i]));
+        best = d < best_d ? bare_name(also[i]) : best;
         best_d = d < best_d ? d : best_d;
     }
-    if (best && is_env) { /* as it would have to be written there */
-        fm_mpit_env_name(env, sizeof(env), best);
-        best = env;
+    return best;
+}
+
+/* The new name of a variable that was renamed. As for present names, files and launcher may write
+   the old one either way. */
+static const char *successor_of(const struct setting *s)
+{
+    const char *successor = fathom_mpit_successor(s->name);
+
+    return successor || s->source == FATHOM_FROM_ENVIRONMENT
+               ? successor
+               : fathom_mpit_successor(bare_name(s->name));
+}
+
+/* Warn that no variable has the name of this setting; `other` is what the user may have meant. */
+static void warn_one(const struct setting *s)
+{
+    bool is_env = s->source == FATHOM_FROM_ENVIRONMENT;
+    char prefix[FM_NAME_LEN] = "", env[FM_NAME_LEN + 64];
+    const char *successor = successor_of(s);
+    const char *other = successor ? successor : nearest_name(s);
+
+    if (is_env) {
+        fm_mpit_env_name(prefix, sizeof(prefix), "");
     }
-    fm_mpit_warn("%s: nothing is called %s%s%s%s%s", s->origin, is_env ? prefix : "", s->name,
-                 best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
+    if (other && is_env) { /* as it would have to be written there */
+        fm_mpit_env_name(env, sizeof(env), other);
+        other = env;
+    }
+    if (successor) {
+        fm_mpit_warn("%s: ignored %s%s: it was renamed to %s", s->origin, prefix, s->name, other);
+    } else {
+        fm_mpit_warn("%s: nothing is called %s%s%s%s%s", s->origin, prefix, s->name,
+                     other ? "; did you mean " : "", other ? other : "", other ? "?" : "");
+    }
 }
 
 void fathom_mpit_warn_unknown(void)
@@ -416,7 +461,7 @@ void fathom_mpit_warn_unknown(void)
         for (k = 0; k < sizeof(own) / sizeof(own[0]); k++) {
             is_own |= strcmp(settings.list[i].name, own[k]) == 0;
         }
-        if (!settings.list[i].is_taken && !is_own) {
+        if (!settings.list[i].is_taken && !is_own && !is_of_host(&settings.list[i])) {
             warn_one(&settings.list[i]);
         }
     }

@@ -13,7 +13,8 @@ static const struct fathom_enum_item papi_items[] = {
 static const struct fathom_enum papi_enum = {"mpit_papi", papi_items, 3};
 
 static const struct fathom_cvar cvars[] = {
-    {.name = "mpit_event_queue",
+    {.name = "mpit_event_queue_len",
+     .formerly = "mpit_event_queue",
      .desc = "Events that can wait for a place where their callbacks may run; raise it when "
              "mpit_events_dropped grows. Taken when the first event is registered.",
      .unit = "events",
@@ -85,7 +86,8 @@ static const struct fathom_pvar pvars[] = {
      .klass = FATHOM_COUNTER,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(n_called)},
-    {.name = "mpit_events_waited",
+    {.name = "mpit_events_deferred",
+     .formerly = "mpit_events_waited",
      .desc = "Callbacks of events that had to wait for a place where they may run.",
      .unit = "events",
      .klass = FATHOM_COUNTER,
@@ -109,8 +111,9 @@ static const struct fathom_pvar pvars[] = {
      .klass = FATHOM_GENERIC,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(cvar_last)},
-    {.name = "mpit_queue_free_low",
-     .desc = "Fewest places that were free for events that wait; raise mpit_event_queue before "
+    {.name = "mpit_event_queue_free_low",
+     .formerly = "mpit_queue_free_low",
+     .desc = "Fewest places that were free for events that wait; raise mpit_event_queue_len before "
              "there is none, since then events are dropped.",
      .unit = "events",
      .klass = FATHOM_LOWWATERMARK,

@@ -411,6 +411,17 @@ static bool has_values(const struct list *l)
     return false;
 }
 
+/* A variable that was renamed is listed under its new name. */
+static void follow_rename(struct list *l)
+{
+    const char *successor = fathom_mpit_successor(l->pattern);
+
+    if (successor) {
+        fprintf(stderr, "fathom: %s was renamed to %s\n", l->pattern, successor);
+        l->pattern = successor;
+    }
+}
+
 int fm_cmd_list(int argc, char **argv)
 {
     struct list l = {0};
@@ -436,6 +447,7 @@ int fm_cmd_list(int argc, char **argv)
     if (!l.is_foreign) {
         fathom_mpit_warn_unknown();
     }
+    follow_rename(&l);
     l.json = json_object_new_object();
     if (fm_view_job(job, &l.views) == 0 && has_values(&l)) {
         show_all(&l);

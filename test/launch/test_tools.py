@@ -303,7 +303,7 @@ class Stat(Test):
         job = self.start(harness.FATHOM, 'stat', '--all', harness.MPIEXEC, '-n', 2, '--set',
                          'comm_limit=8', harness.ACTOR, *steps)
         self.ends(job, 0)
-        self.assertRegex(job.err, r'\nmpit_queue_free_low +1,024 +1,024 +1,024 min\n')
+        self.assertRegex(job.err, r'\nmpit_event_queue_free_low +1,024 +1,024 +1,024 min\n')
 
     def test_program_on_its_own(self):
         data, _ = self.stat(harness.ACTOR, 'init', 'barrier', 'finalize')
@@ -361,6 +361,24 @@ class Alone(Test):
                 self.assertIn(f'{d}/{name}:3: nothing is called nothing_is_called_so\n', job.err)
             self.assertIn('environment: nothing is called FATHOM_P2P_EAGER_LIMITT; did you mean '
                           'FATHOM_P2P_EAGER_LIMIT?\n', job.err)
+
+    def test_renamed_variables(self):
+        """The old name of a variable is answered with its new one, wherever it is given."""
+        for old, new in (('mpit_event_queue', 'mpit_event_queue_len'),
+                         ('mpit_events_waited', 'mpit_events_deferred')):
+            job = self.start(harness.FATHOM, 'list', old)
+            self.ends(job, 0)
+            self.assertEqual(job.err, f'fathom: {old} was renamed to {new}\n')
+            self.assertRegex(job.out, rf'\n  {new}\b')
+        job = self.start(harness.MPIEXEC, '-n', '1', '--set', 'mpit_event_queue=99',
+                         harness.FATHOM, 'list', 'mpit_event_queue_len',
+                         env={'FATHOM_MPIT_EVENT_QUEUE': '77'})
+        self.ends(job, 0)
+        self.assertIn('mpiexec: ignored mpit_event_queue: it was renamed to mpit_event_queue_len\n',
+                      job.err)
+        self.assertIn('environment: ignored FATHOM_MPIT_EVENT_QUEUE: it was renamed to '
+                      'FATHOM_MPIT_EVENT_QUEUE_LEN\n', job.err)
+        self.assertIn('mpit_event_queue_len = 1,024 events  (default;', job.out)
 
     def test_list_is_complete(self):
         data = json.loads(self.fathom('list', '--json'))

@@ -404,7 +404,7 @@ static void events(MPI_T_cb_safety safety, int has_to_wait)
     CHECK_EQ(n_called, 2 * N);
     same("mpit_events_raised", 2 * N);
     same("mpit_events_called", n_called);
-    same("mpit_events_waited", has_to_wait ? 2 * N : 0);
+    same("mpit_events_deferred", has_to_wait ? 2 * N : 0);
     same("mpit_events_dropped", n_dropped);
     OK(MPI_T_event_handle_free(r, NULL, NULL));
     same("mpit_registrations", 0);
@@ -419,7 +419,7 @@ static void drops(void)
     unsigned room;
     int index;
 
-    read_knob("mpit_event_queue", &room);
+    read_knob("mpit_event_queue_len", &room);
 
     OK(MPI_T_event_get_index("request_completed_event", &index));
     OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &outside));
@@ -431,18 +431,18 @@ static void drops(void)
         OK(MPI_Recv_init(in, 1, MPI_CHAR, me, 1, comm, &q[2 * k]));
     }
     mark();
-    now_is("mpit_queue_free_low", room);
+    now_is("mpit_event_queue_free_low", room);
     for (int k = 1; k < 20; k++) { /* as many completions */
         OK(MPI_Startall(2 * k, q));
         OK(MPI_Waitall(2 * k, q, MPI_STATUSES_IGNORE));
-        now_is("mpit_queue_free_low", room - 2 * k);
+        now_is("mpit_event_queue_free_low", room - 2 * k);
     }
     mark();
     n_called = n_dropped = 0;
-    now_is("mpit_queue_free_low", room);
+    now_is("mpit_event_queue_free_low", room);
     OK(MPI_Startall(2 * N, q)); /* 2 * N completions, and callbacks only at its end */
     OK(MPI_Waitall(2 * N, q, MPI_STATUSES_IGNORE));
-    now_is("mpit_queue_free_low", 0);
+    now_is("mpit_event_queue_free_low", 0);
     /* What was dropped is told before the next event of the source. */
     OK(MPI_Startall(2, q));
     OK(MPI_Waitall(2, q, MPI_STATUSES_IGNORE));

@@ -53,6 +53,7 @@ static const struct fathom_cvar cvars[] = {
      .min_real = 0,
      .max_real = 2},
     {.name = "fake_mode",
+     .formerly = "fake_tint",
      .desc = "A colour.",
      .type = FATHOM_INT,
      .scope = FATHOM_SCOPE_GROUP,
@@ -135,6 +136,7 @@ static const struct fathom_pvar pvars[] = {
      .at = AT(counts),
      .count = 3},
     {.name = "fake_done",
+     .formerly = "fake_finished",
      .desc = "Things done.",
      .unit = "things",
      .klass = FATHOM_COUNTER,
@@ -299,7 +301,10 @@ const struct fathom_event fake_events[3] = {
      .data = bound_data,
      .n_data = 1,
      .category = "fake_inner"},
-    {.name = "fake_empty", .desc = "It tells nothing else.", .at = AT(on_empty)},
+    {.name = "fake_empty",
+     .formerly = "fake_void",
+     .desc = "It tells nothing else.",
+     .at = AT(on_empty)},
 };
 
 static const struct fathom_category categories[] = {

@@ -514,7 +514,7 @@ START_TEST(hints_are_numbers_of_events)
         OK(MPI_T_event_handle_get_info(r, &info));
         ck_assert_str_eq(fake_info_value(info, "fathom_event_queue"), cases[i].room);
         s = session_open();
-        h = pvar_open(s, "mpit_queue_free_low", MPI_T_PVAR_CLASS_LOWWATERMARK);
+        h = pvar_open(s, "mpit_event_queue_free_low", MPI_T_PVAR_CLASS_LOWWATERMARK);
         OK(MPI_T_pvar_read(s, h, &n_free));
         ck_assert_uint_eq(n_free, (unsigned long long)atoi(cases[i].room));
         OK(MPI_T_pvar_session_free(&s));

@@ -625,6 +625,17 @@ START_TEST(what_ended_is_used_again)
 }
 END_TEST
 
+START_TEST(renamed_variables_have_successors)
+{
+    ck_assert_str_eq(fathom_mpit_successor("fake_tint"), "fake_mode");
+    ck_assert_str_eq(fathom_mpit_successor("FAKE_FINISHED"), "fake_done");
+    ck_assert_str_eq(fathom_mpit_successor("fake_void"), "fake_empty");
+    ck_assert_ptr_null(fathom_mpit_successor("fake_mode"));
+    ck_assert_ptr_null(fathom_mpit_successor(""));
+    ck_assert_ptr_null(fathom_mpit_successor(NULL));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *tests[] = {start_and_end_are_counted,
@@ -636,6 +647,7 @@ int main(void)
                             enumerations,
                             categories_are_a_tree,
                             error_texts,
+                            renamed_variables_have_successors,
                             the_page_shows_everything,
                             unknown_objects_are_refused,
                             what_ended_is_used_again,

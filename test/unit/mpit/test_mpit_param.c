@@ -97,6 +97,7 @@ static void clear(void)
     unsetenv("FAKE_FAKE_TEXT");
     unsetenv("FAKE_FAKE_LIMITT");
     unsetenv("FAKE_FAKE_NEVR");
+    unsetenv("FAKE_FAKE_TINT");
     unsetenv("FAKE_FAKE_BOUND_COMM");
     unsetenv("FAKE_OTHER_THING");
     unsetenv("FAKE_OTHER_THIN");
@@ -321,6 +322,22 @@ START_TEST(misspelt_names_are_reported)
 }
 END_TEST
 
+START_TEST(renamed_variables_are_reported)
+{
+    write_file("named.conf", "fake_tint=red\nFAKE_FAKE_TINT=blue\n");
+    set_path("FAKE_PARAM_FILE", "named.conf");
+    setenv("FAKE_FAKE_TINT", "red", 1);
+    setenv("FAKE_MPIEXEC_SET", "Fake_Tint=1", 1);
+    look();
+    has("named.conf:1: ignored fake_tint: it was renamed to fake_mode\n");
+    has("named.conf:2: ignored FAKE_FAKE_TINT: it was renamed to fake_mode\n");
+    has("environment: ignored FAKE_FAKE_TINT: it was renamed to FAKE_FAKE_MODE\n");
+    has("mpiexec: ignored Fake_Tint: it was renamed to fake_mode\n");
+    has("mode 5\n"); /* the old name sets nothing */
+    has_not("did you mean");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("mpit_param");
@@ -335,6 +352,7 @@ int main(void)
     tcase_add_test(tc, reals_are_numbers);
     tcase_add_test(tc, items_by_name_or_number);
     tcase_add_test(tc, misspelt_names_are_reported);
+    tcase_add_test(tc, renamed_variables_are_reported);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
 }

@@ -123,6 +123,23 @@ START_TEST(no_description)
 }
 END_TEST
 
+START_TEST(former_names)
+{
+    static const struct fathom_pvar p = {
+        .name = "fn_p", .formerly = "Fn", .desc = "x", .klass = FATHOM_COUNTER};
+    static const struct fathom_cvar c = {.name = "fn_c",
+                                         .formerly = "",
+                                         .desc = "x",
+                                         .type = FATHOM_INT,
+                                         .scope = FATHOM_SCOPE_LOCAL};
+    static const struct fathom_event e = {.name = "fn_e", .formerly = "f-n", .desc = "x"};
+
+    adds_pvar(&p, 8, BAD_NAME);
+    adds_cvar(&c, 8, BAD_NAME);
+    adds_event(&e, 8, BAD_NAME);
+}
+END_TEST
+
 /* ---- enumerations ---- */
 
 static const struct fathom_enum_item items[] = {{3, "elevenchars"}, {-5, "two"}};
@@ -538,6 +555,7 @@ int main(void)
     fake_host_open();
     tcase_add_test(tc, names);
     tcase_add_test(tc, no_description);
+    tcase_add_test(tc, former_names);
     tcase_add_test(tc, enumerations);
     tcase_add_test(tc, control_variables);
     tcase_add_test(tc, classes_and_types);
