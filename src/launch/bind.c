@@ -37,7 +37,7 @@ int fm_bind_init(enum fm_bind_to policy, int n_ranks, struct fm_bind *out_bind)
     }
     b.sets = calloc((size_t)CPU_COUNT(&allowed), sizeof(*b.sets));
     if (!b.sets) {
-        return fm_fail(-FM_E_NOMEM, "no memory for the sets of processors");
+        return fm_fail(-FM_E_NOMEM, "no memory for the processor sets");
     }
     if (policy == FM_BIND_HWTHREAD) {
         each_cpu(&allowed, b.sets, &b.n_sets);

@@ -131,11 +131,12 @@ static int refuse(const char *name, int err, int *out_exit)
 {
     if (err == ENOENT) {
         *out_exit = FM_EXIT_NOT_FOUND;
-        return fm_fail(-FM_E_NOENT, "there is no program \"%s\"%s", name,
-                       strchr(name, '/') ? "" : " in PATH; a program of this folder is ./NAME");
+        return fm_fail(
+            -FM_E_NOENT, "cannot find the program \"%s\"%s", name,
+            strchr(name, '/') ? "" : " in PATH (a program in the current directory is ./NAME)");
     }
     *out_exit = FM_EXIT_NOT_EXECUTABLE;
-    return fm_fail(-FM_E_INVAL, "\"%s\" cannot be executed: %s", name, strerror(err));
+    return fm_fail(-FM_E_INVAL, "cannot execute \"%s\": %s", name, strerror(err));
 }
 
 static int find_by_path(struct fm_job *job, const char *name, char **out_path, int *out_exit)
@@ -175,10 +176,10 @@ static int find_program(struct fm_job *job, const struct fm_app *app, char **out
 
     *out_exit = FM_EXIT_NOT_FOUND;
     if (app->wdir && (stat(app->wdir, &st) != 0 || !S_ISDIR(st.st_mode))) {
-        return fm_fail(-FM_E_NOENT, "--wdir %s: there is no such folder", app->wdir);
+        return fm_fail(-FM_E_NOENT, "--wdir %s: no such directory", app->wdir);
     }
     if (name[0] == '\0') {
-        return fm_fail(-FM_E_NOENT, "the name of the program is empty");
+        return fm_fail(-FM_E_NOENT, "the program name is empty");
     }
     if (!strchr(name, '/')) {
         return find_by_path(job, name, out_path, out_exit);
@@ -232,8 +233,8 @@ static int check_hosts(struct fm_job *job)
             continue;
         }
         return fm_fail(-FM_E_UNSUPPORTED,
-                       "host %.*s is not this one (%s), and this mpiexec starts ranks on its own "
-                       "host only",
+                       "host %.*s is not the local host (%s); this mpiexec starts ranks on the "
+                       "local host only",
                        (int)len, h, job->host);
     }
     return 0;
@@ -308,7 +309,8 @@ int fm_job_init(struct fm_job *job, const struct fm_options *opts, char **enviro
         rc = fm_bind_init(opts->bind, job->n_ranks, &job->bind);
     }
     if (rc == FM_AGAIN) {
-        fprintf(stderr, "mpiexec: more ranks (%d) than processors to tie them to: none is tied\n",
+        fprintf(stderr,
+                "mpiexec: more ranks (%d) than processors for --bind-to: no rank is bound\n",
                 job->n_ranks);
         rc = 0;
     }

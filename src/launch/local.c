@@ -200,7 +200,7 @@ static void judge(struct watch *w, int rank)
         int n_others = w->n_alive - !r->is_ended;
 
         if (!is_told && !w->interrupt_at_ns && n_others > 0) {
-            fprintf(w->err, "mpiexec: ending the other %d rank%s\n", n_others,
+            fprintf(w->err, "mpiexec: terminating the other %d rank%s\n", n_others,
                     n_others == 1 ? "" : "s");
         }
         end_job(w);
@@ -394,7 +394,7 @@ static void look_at_clock(struct watch *w)
         w->blame_at_ns = 0;
     }
     if (timeout_s > 0 && !w->is_ending && now - w->start_ns >= (uint64_t)(timeout_s * NS_PER_S)) {
-        fprintf(w->err, "mpiexec: the job has run for %g s, which is its limit; ending %d rank%s\n",
+        fprintf(w->err, "mpiexec: the timeout of %g s has expired; terminating %d rank%s\n",
                 timeout_s, w->n_alive, w->n_alive == 1 ? "" : "s");
         fm_report_state(w->job, w->err);
         fail(w, FM_EXIT_TIMEOUT);
@@ -491,13 +491,13 @@ static int start_rank(struct watch *w, int rank)
 static void report_binding(const struct watch *w, int rank)
 {
     const cpu_set_t *set = fm_bind_of(&w->job->bind, rank);
-    char cpus[256] = "no processor in particular";
+    char cpus[256] = "";
 
     if (set) {
         fm_bind_print(set, cpus, sizeof(cpus));
     }
-    fprintf(w->err, "mpiexec: rank %d (pid %d) is tied to %s%s\n", rank,
-            (int)w->job->ranks[rank].pid, set ? "processors " : "", cpus);
+    fprintf(w->err, "mpiexec: rank %d (pid %d) is %s%s\n", rank, (int)w->job->ranks[rank].pid,
+            set ? "bound to processors " : "not bound", cpus);
 }
 
 static void start_all(struct watch *w)

@@ -110,7 +110,7 @@ static char *take_word(char **p, const char *path, int *rc)
         }
     }
     if (quote) {
-        *rc = fm_fail(-FM_E_INVAL, "%s: a quote (%c) is not closed", path, quote);
+        *rc = fm_fail(-FM_E_INVAL, "%s: unterminated quote (%c)", path, quote);
     }
     *p = in;
     if (out < in) {

@@ -53,58 +53,61 @@ struct option {
 };
 
 static const struct option options[] = {
-    {"n", 1, OPT_COUNT, "N", "how many ranks of the program that follows (default 1)"},
+    {"n", 1, OPT_COUNT, "N", "number of ranks of the next program (default 1)"},
     {"np", 1, OPT_COUNT, NULL},
     {"c", 1, OPT_COUNT, NULL},
-    {"ppn", 1, OPT_PER_NODE, "N", "ranks per node"},
+    {"ppn", 1, OPT_PER_NODE, "N", "number of ranks where -n is not given"},
     {"N", 1, OPT_PER_NODE, NULL},
     {"npernode", 1, OPT_PER_NODE, NULL},
-    {"hosts", 1, OPT_HOSTS, "A:N,B", "where to run"},
+    {"hosts", 1, OPT_HOSTS, "A:N,B", "hosts to run on; only the local host is supported"},
     {"host", 1, OPT_HOSTS, NULL},
     {"H", 1, OPT_HOSTS, NULL},
-    {"hostfile", 1, OPT_HOSTFILE, "FILE", "the same, one host a line (name:N or name slots=N)"},
+    {"hostfile", 1, OPT_HOSTFILE, "FILE",
+     "read the hosts from FILE, one per line: name:N or name slots=N"},
     {"machinefile", 1, OPT_HOSTFILE, NULL},
     {"f", 1, OPT_HOSTFILE, NULL},
-    {"env", 2, OPT_ENV, "NAME VALUE", "set a variable for this program"},
-    {"x", 1, OPT_EXPORT, "NAME[=VALUE]", "pass or set a variable for this program"},
-    {"envlist", 1, OPT_ENVLIST, "A,B", "pass only these variables to this program"},
-    {"envnone", 0, OPT_ENVNONE, "", "pass no variables to this program"},
-    {"envall", 0, OPT_ENVALL, "", "pass all variables to this program (default)"},
-    {"genv", 2, OPT_GENV, "NAME VALUE", "set a variable for all programs"},
-    {"genvlist", 1, OPT_GENVLIST, "A,B", "pass only these variables"},
-    {"genvnone", 0, OPT_GENVNONE, "", "pass no variables"},
-    {"genvall", 0, OPT_GENVALL, "", "pass all variables (default)"},
-    {"wdir", 1, OPT_WDIR, "DIR", "working directory of this program"},
+    {"env", 2, OPT_ENV, "NAME VALUE", "set an environment variable of the next program"},
+    {"x", 1, OPT_EXPORT, "NAME[=VALUE]", "pass or set an environment variable of the next program"},
+    {"envlist", 1, OPT_ENVLIST, "A,B", "pass only these environment variables to the next program"},
+    {"envnone", 0, OPT_ENVNONE, "", "pass no environment variables to the next program"},
+    {"envall", 0, OPT_ENVALL, "", "pass all environment variables to the next program (default)"},
+    {"genv", 2, OPT_GENV, "NAME VALUE", "set an environment variable of all programs"},
+    {"genvlist", 1, OPT_GENVLIST, "A,B", "pass only these environment variables to all programs"},
+    {"genvnone", 0, OPT_GENVNONE, "", "pass no environment variables to any program"},
+    {"genvall", 0, OPT_GENVALL, "", "pass all environment variables to all programs (default)"},
+    {"wdir", 1, OPT_WDIR, "DIR", "working directory of the next program"},
     {"wd", 1, OPT_WDIR, NULL},
     {"configfile", 1, OPT_CONFIGFILE, "FILE",
-     "take programs and their options from a file, "
-     "one program a line"},
+     "read programs and their options from FILE, one program per line"},
     {"app", 1, OPT_CONFIGFILE, NULL},
-    {"l", 0, OPT_LABEL, "", "put \"[rank] \" in front of each line of output"},
+    {"l", 0, OPT_LABEL, "", "prefix each line of output with \"[rank] \""},
     {"prepend-rank", 0, OPT_LABEL, NULL},
-    {"tag-output", 0, OPT_TAG, "", "put \"[rank]<stdout>: \" in front of each line"},
-    {"timestamp-output", 0, OPT_TIMESTAMP, "", "put the time in front of each line"},
-    {"prepend-pattern", 1, OPT_PATTERN, "TEXT", "put TEXT there; %r rank, %h host, %p process id"},
-    {"outfile-pattern", 1, OPT_OUTFILE, "FILE", "standard output into files; %r, %h, %p as above"},
-    {"errfile-pattern", 1, OPT_ERRFILE, "FILE", "standard error into files"},
-    {"merge-stderr-to-stdout", 0, OPT_MERGE, "", "standard error goes where standard output goes"},
-    {"stdin", 1, OPT_STDIN, "RANK|none", "who gets our standard input (default 0)"},
+    {"tag-output", 0, OPT_TAG, "",
+     "prefix each line with \"[rank]<stdout>: \" or \"[rank]<stderr>: \""},
+    {"timestamp-output", 0, OPT_TIMESTAMP, "", "prefix each line with the time of day"},
+    {"prepend-pattern", 1, OPT_PATTERN, "TEXT",
+     "prefix each line with TEXT; %r rank, %h host, %p process id"},
+    {"outfile-pattern", 1, OPT_OUTFILE, "FILE",
+     "write standard output to FILE; %r, %h, %p as above"},
+    {"errfile-pattern", 1, OPT_ERRFILE, "FILE",
+     "write standard error to FILE; %r, %h, %p as above"},
+    {"merge-stderr-to-stdout", 0, OPT_MERGE, "", "redirect standard error to standard output"},
+    {"stdin", 1, OPT_STDIN, "RANK|none",
+     "rank that reads the standard input of mpiexec (default 0)"},
     {"timeout", 1, OPT_TIMEOUT, "SECONDS",
-     "end the job after that time and say what each rank was "
-     "blocked in; exit status 124"},
+     "terminate the job after this time and report what each rank is doing; exit status 124"},
     {"grace", 1, OPT_GRACE, "SECONDS",
-     "between asking ranks to end and killing them (default 0.25)"},
-    {"set", 1, OPT_SET, "NAME=VALUE", "set a control variable (fathom list shows them)"},
+     "time between SIGTERM and SIGKILL when a job is terminated (default 0.25)"},
+    {"set", 1, OPT_SET, "NAME=VALUE", "set a control variable (see fathom list)"},
     {"mpit", 1, OPT_SET, NULL},
     {"bind-to", 1, OPT_BIND, "none|hwthread|core|socket|numa",
-     "tie each rank to processors "
-     "(default none)"},
+     "bind each rank to processors (default none)"},
     {"bind", 1, OPT_BIND, NULL},
-    {"report-bindings", 0, OPT_REPORT_BINDINGS, "", "say what each rank is tied to"},
-    {"print-all-exitcodes", 0, OPT_PRINT_EXITS, "", "say how each rank ended"},
-    {"help", 0, OPT_HELP, "", "this text"},
+    {"report-bindings", 0, OPT_REPORT_BINDINGS, "", "print the processors of each rank"},
+    {"print-all-exitcodes", 0, OPT_PRINT_EXITS, "", "print the exit status or signal of each rank"},
+    {"help", 0, OPT_HELP, "", "print this text"},
     {"h", 0, OPT_HELP, NULL},
-    {"version", 0, OPT_VERSION, "", "the version"},
+    {"version", 0, OPT_VERSION, "", "print the version"},
     {"V", 0, OPT_VERSION, NULL},
     {"info", 0, OPT_VERSION, NULL},
     {"oversubscribe", 0, OPT_NOTHING, NULL},
@@ -157,9 +160,9 @@ static int unknown_option(const char *word)
             best_distance = d;
         }
     }
-    return fm_fail(-FM_E_INVAL, "unknown option %s%s%s%s; mpiexec --help lists all", word,
-                   best ? ", the nearest is " : "", best ? (strlen(best) > 1 ? "--" : "-") : "",
-                   best ? best : "");
+    return fm_fail(-FM_E_INVAL, "unknown option %s%s%s%s%s; see mpiexec --help", word,
+                   best ? " (did you mean " : "", best ? (strlen(best) > 1 ? "--" : "-") : "",
+                   best ? best : "", best ? "?)" : "");
 }
 
 /* The option that a word names, its value if it has one behind "=". */
@@ -183,10 +186,10 @@ static int to_count(const char *option, const char *text, int min, int *out_n)
     long n = strtol(text, &end, 10);
 
     if (end == text || *end != '\0') {
-        return fm_fail(-FM_E_INVAL, "%s %s: \"%s\" is not a whole number", option, text, text);
+        return fm_fail(-FM_E_INVAL, "%s %s: \"%s\" is not an integer", option, text, text);
     }
     if (n < min || n > FM_KEYTABLE_MAX_RANKS) {
-        return fm_fail(-FM_E_INVAL, "%s %s: must lie between %d and %d", option, text, min,
+        return fm_fail(-FM_E_INVAL, "%s %s: must be between %d and %d", option, text, min,
                        FM_KEYTABLE_MAX_RANKS);
     }
     *out_n = (int)n;
@@ -285,8 +288,7 @@ static int parse_configfile(struct fm_options *o, struct words *outer, const cha
     int rc;
 
     if (w.depth > 4) {
-        return fm_fail(-FM_E_INVAL, "configuration file %s: files name each other without end",
-                       path);
+        return fm_fail(-FM_E_INVAL, "configuration file %s: files are nested too deeply", path);
     }
     text = fm_strings_read_file(&o->texts, path);
     if (!text) {
@@ -324,8 +326,8 @@ static int set_stdin(struct fm_options *o, const char *text)
         return 0;
     }
     if (strcmp(text, "all") == 0) {
-        return fm_fail(-FM_E_INVAL, "--stdin all: standard input goes to one rank or to none, and "
-                                    "is not copied");
+        return fm_fail(-FM_E_INVAL, "--stdin all is not supported: standard input goes to one rank "
+                                    "or to none");
     }
     return to_count("--stdin", text, 0, &o->stdin_rank);
 }
@@ -447,7 +449,7 @@ static int take_option(struct fm_options *o, struct fm_app *app, struct words *w
         v[n++] = w->items[w->at++];
     }
     if (n != opt->n_values) {
-        return fm_fail(-FM_E_INVAL, "option %s needs %d value%s, it got %d", word, opt->n_values,
+        return fm_fail(-FM_E_INVAL, "option %s needs %d value%s, got %d", word, opt->n_values,
                        opt->n_values == 1 ? "" : "s", n);
     }
     if (opt->id == OPT_CONFIGFILE) {
@@ -503,7 +505,7 @@ static int parse_app(struct fm_options *o, struct words *w)
             return 0;
         }
     } else if (!rc && !o->is_help && !o->is_version && o->n_apps == n_before) {
-        rc = fm_fail(-FM_E_INVAL, "no program is named%s; mpiexec --help shows the way",
+        rc = fm_fail(-FM_E_INVAL, "no program given%s; see mpiexec --help",
                      w->at < w->n || n_before > 0 ? " beside a \":\"" : "");
     }
     finish_app(&app);
@@ -519,7 +521,7 @@ static int parse_words(struct fm_options *o, struct words *w)
         if (w->at < w->n) {
             w->at++; /* the ":" */
             if (w->at == w->n && !rc) {
-                rc = fm_fail(-FM_E_INVAL, "nothing follows the last \":\"");
+                rc = fm_fail(-FM_E_INVAL, "no program follows the last \":\"");
             }
         }
     } while (!rc && w->at < w->n);
@@ -543,12 +545,12 @@ static int complete(struct fm_options *o)
         }
     }
     if (total > FM_KEYTABLE_MAX_RANKS) {
-        return fm_fail(-FM_E_INVAL, "%ld ranks in all are more than the %d that are possible",
-                       total, FM_KEYTABLE_MAX_RANKS);
+        return fm_fail(-FM_E_INVAL, "%ld ranks exceed the limit of %d", total,
+                       FM_KEYTABLE_MAX_RANKS);
     }
     o->n_ranks = (int)total;
     if (o->stdin_rank >= o->n_ranks && o->n_ranks > 0) {
-        return fm_fail(-FM_E_INVAL, "--stdin %d: the ranks are 0 to %d", o->stdin_rank,
+        return fm_fail(-FM_E_INVAL, "--stdin %d: the ranks of this job are 0 to %d", o->stdin_rank,
                        o->n_ranks - 1);
     }
     return 0;
@@ -587,7 +589,7 @@ void fm_options_finish(struct fm_options *o)
 void fm_options_help(void)
 {
     printf("usage: mpiexec [options] PROGRAM [arguments] [: [options] PROGRAM ...]\n"
-           "Start ranks of MPI programs on this host and watch over them.\n\n");
+           "Run MPI programs in parallel on this host.\n\n");
     for (size_t i = 0; i < FM_ARRAY_LEN(options); i++) {
         char left[160];
         size_t at = 0;
@@ -605,13 +607,16 @@ void fm_options_help(void)
         printf("  %-34s%s%s\n", left,
                strlen(left) >= 34 ? "\n                                    " : "", options[i].help);
     }
-    printf("\nAccepted and without effect here:");
+    printf("\nAccepted for compatibility, without effect:");
     for (size_t i = 0; i < FM_ARRAY_LEN(options); i++) {
         if (options[i].id == OPT_NOTHING) {
             printf(" %s%s", strlen(options[i].name) > 1 ? "--" : "-", options[i].name);
         }
     }
-    printf("\n\nThe exit status is that of the first rank that failed, 128 + N when signal N ended "
-           "it; 1 when\noutput of the ranks was lost.\nMPIEXEC_TIMEOUT in the environment is "
-           "--timeout.\n");
+    printf(
+        "\n\nExit status: 0, or that of the first rank that failed (128 + N if signal N killed "
+        "it); "
+        "1 if output\nof the ranks was lost, 2 for wrong options, 124 after --timeout, 126 or 127 "
+        "if a program cannot be\nexecuted or found. MPIEXEC_TIMEOUT in the environment sets "
+        "--timeout.\n");
 }

@@ -48,9 +48,9 @@ static void print_page(FILE *to, const struct fathom_page *page)
     if (page->magic != FATHOM_PAGE_MAGIC || page->state < FATHOM_PAGE_RUNNING) {
         fprintf(to, "has not called MPI_Init");
     } else if (page->state == FATHOM_PAGE_DONE) {
-        fprintf(to, "is behind MPI_Finalize");
+        fprintf(to, "has finished MPI_Finalize");
     } else if (copy_blocked(page, &b)) {
-        fprintf(to, "has been in %s", b.call);
+        fprintf(to, "has been blocked in %s", b.call);
         print_peer(to, &b);
         fprintf(to, " for %.1f s", (double)(fm_now_ns() - b.since_ns) / 1e9);
     } else {

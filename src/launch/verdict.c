@@ -53,7 +53,8 @@ static void by_exit(const struct fm_rank_end *end, struct fm_verdict *v)
         v->must_end_job = end->has_peers_in_mpi;
         if (end->has_peers_in_mpi) {
             snprintf(v->text, sizeof(v->text),
-                     "exited with status %d without calling MPI_Init, while other ranks are in MPI",
+                     "exited with status %d without calling MPI_Init, while other ranks are "
+                     "between MPI_Init and MPI_Finalize",
                      status);
         }
         break;
@@ -67,7 +68,7 @@ void fm_verdict_of(const struct fm_rank_end *end, struct fm_verdict *out_verdict
     if (end->is_aborted) {
         v.exit_status = failing(end->abort_status);
         v.must_end_job = true;
-        snprintf(v.text, sizeof(v.text), "ended the job with status %d", end->abort_status);
+        snprintf(v.text, sizeof(v.text), "aborted the job with status %d", end->abort_status);
     } else if (WIFSIGNALED(end->wait_status)) {
         by_signal(end, &v);
     } else {

@@ -30,7 +30,7 @@ struct fm_rank_end {
 struct fm_verdict {
     int exit_status;   /* 0: no failure */
     bool must_end_job; /* the others cannot go on */
-    char text[160];    /* "was killed by signal 9 (Killed) ..."; "" when nothing is to be said */
+    char text[192];    /* "was killed by signal 9 (Killed) ..."; "" when nothing is to be said */
 };
 
 void fm_verdict_of(const struct fm_rank_end *end, struct fm_verdict *out_verdict);

@@ -441,7 +441,7 @@ int fm_cmd_list(int argc, char **argv)
         }
     }
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) {
-        fprintf(stderr, "fathom: MPI_T does not start\n");
+        fprintf(stderr, "fathom: cannot initialize MPI_T\n");
         return 1;
     }
     if (!l.is_foreign) {
@@ -453,7 +453,7 @@ int fm_cmd_list(int argc, char **argv)
         show_all(&l);
         rc = 0;
         if (l.n_shown == 0) {
-            fprintf(stderr, "fathom: no variable is called like \"%s\"\n", l.pattern);
+            fprintf(stderr, "fathom: no variable or event matches \"%s\"\n", l.pattern);
             rc = 1;
         }
     }

@@ -94,7 +94,7 @@ static int start(struct run *r, char **command)
     r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     r->box = fm_pagepost_open(name);
     if (r->signal_fd < 0 || r->box < 0) {
-        fprintf(stderr, "fathom: cannot watch a command: %s\n", strerror(errno));
+        fprintf(stderr, "fathom: cannot monitor a command: %s\n", strerror(errno));
         return -1;
     }
     r->child = fork();

@@ -21,13 +21,15 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"list", fm_cmd_list, "[--json] [--job PID] [PATTERN]",
-     "the variables: value, where it came from, what it means"},
+     "list variables and events with value, source and description"},
     {"stat", fm_cmd_stat, "[--json] [--all] [-o FILE] COMMAND ...",
-     "run a command and print what its ranks have counted"},
-    {"where", fm_cmd_where, "[JOB]", "what each rank of a running job is doing"},
-    {"top", fm_cmd_top, "[-d SECONDS] [-n ROUNDS] [JOB]", "the same again and again, with rates"},
-    {"api", cmd_api, "[--missing]", "which functions of the standard are built"},
-    {"info", cmd_info, "", "versions"},
+     "run a command and print the counters of its ranks"},
+    {"where", fm_cmd_where, "[JOB]", "print what each rank of a running job is doing"},
+    {"top", fm_cmd_top, "[-d SECONDS] [-n ROUNDS] [JOB]",
+     "print the rates of each rank of a running job periodically"},
+    {"api", cmd_api, "[--missing]",
+     "count the implemented functions of the standard, list the others"},
+    {"info", cmd_info, "", "print the version of the library"},
 };
 #define N_COMMANDS (int)(sizeof(commands) / sizeof(commands[0]))
 
@@ -37,8 +39,9 @@ static void print_usage(FILE *to)
     for (int i = 0; i < N_COMMANDS; i++) {
         fprintf(to, "  %-6s%-40s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
     }
-    fprintf(to, "\nJOB is the process id of an mpiexec, of a rank or of a program on its own; the "
-                "only job\nthat runs here need not be named.\n");
+    fprintf(to,
+            "\nJOB is the process id of an mpiexec, of a rank or of a program started without one. "
+            "It may be\nleft out if only one job is running.\n");
 }
 
 int fm_cmd_usage(const char *command)
@@ -72,9 +75,9 @@ static int cmd_api(int argc, char **argv)
     }
     missing = fathom_unsupported(&n);
     for (int i = 0; i < n; i++) {
-        printf("%s%s\n", missing[i], argc == 2 ? "" : " is not built yet");
+        printf("%s%s\n", missing[i], argc == 2 ? "" : " is not implemented");
     }
-    printf("%d of %d built\n", FATHOM_ABI_FUNCTIONS - n, FATHOM_ABI_FUNCTIONS);
+    printf("%d of %d implemented\n", FATHOM_ABI_FUNCTIONS - n, FATHOM_ABI_FUNCTIONS);
     return 0;
 }
 
@@ -121,7 +124,7 @@ static int run(int argc, char **argv)
         }
     }
     if (name[0] != '\0') {
-        fprintf(stderr, "fathom: there is no command \"%s\"\n", name);
+        fprintf(stderr, "fathom: unknown command \"%s\"\n", name);
     }
     print_usage(stderr);
     return 2;
@@ -134,7 +137,7 @@ int main(int argc, char **argv)
     /* A full disk is told, not taken for a success; who closed our output wants none of it. */
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EBADF) {
-        fprintf(stderr, "fathom: cannot write what there is to say: %s\n",
+        fprintf(stderr, "fathom: cannot write to standard output: %s\n",
                 errno ? strerror(errno) : "output error");
         return rc ? rc : 1;
     }

@@ -21,7 +21,7 @@
 #define TYPE_DOUBLE         6
 
 #define N_COLLECTIVES 6 /* in the short table */
-#define MAX_COLUMNS   8 /* more ranks are shown as least, middle and greatest */
+#define MAX_COLUMNS   8 /* more ranks are shown as minimum, median and maximum */
 
 /* A line of the short table; sums of variables. A line of zeros only is left out. */
 static const struct line {
@@ -33,24 +33,24 @@ static const struct line {
     {"  eager", {"p2p_eager_sent_messages"}},
     {"    without a request", {"p2p_short_sent_messages"}},
     {"  rendezvous", {"p2p_rndv_sent_messages"}},
-    {"  to itself", {"p2p_self_sent_messages"}},
+    {"  to self", {"p2p_self_sent_messages"}},
     {"bytes sent", {"p2p_eager_sent_bytes", "p2p_rndv_sent_bytes", "p2p_self_sent_bytes"}},
     {"  eager", {"p2p_eager_sent_bytes"}},
     {"  rendezvous", {"p2p_rndv_sent_bytes"}},
-    {"  to itself", {"p2p_self_sent_bytes"}},
+    {"  to self", {"p2p_self_sent_bytes"}},
     {"messages received",
      {"p2p_eager_recvd_messages", "p2p_rndv_recvd_messages", "p2p_self_recvd_messages"}},
     {"bytes received", {"p2p_eager_recvd_bytes", "p2p_rndv_recvd_bytes", "p2p_self_recvd_bytes"}},
-    {"met a waiting receive", {"match_posted_hits"}},
-    {"came unexpected", {"match_unexpected_hits"}},
-    {"  most waiting", {"match_unexpected_length_high"}},
-    {"  most bytes held", {"match_unexpected_bytes_high"}},
-    {"receives with wildcards", {"match_wildcards"}},
-    {"sends held back", {"p2p_credit_stalls", "p2p_rts_stalls"}},
+    {"matched a posted receive", {"match_posted_hits"}},
+    {"arrived unexpected", {"match_unexpected_hits"}},
+    {"  maximum queued", {"match_unexpected_length_high"}},
+    {"  maximum bytes buffered", {"match_unexpected_bytes_high"}},
+    {"wildcard receives", {"match_wildcards"}},
+    {"sends stalled", {"p2p_credit_stalls", "p2p_rts_stalls"}},
     {"time blocked in MPI", {"progress_time_blocked"}},
-    {"  of it asleep", {"progress_time_slept"}},
+    {"  sleeping", {"progress_time_slept"}},
     {"polls", {"progress_polls"}},
-    {"  in vain", {"progress_empty_polls"}},
+    {"  empty", {"progress_empty_polls"}},
     {"time in MPI_Init", {"runtime_init_time"}},
     {"time in MPI_Finalize", {"runtime_finalize_time"}},
 };
@@ -122,7 +122,7 @@ static void print_values(const struct fm_stat_table *t, const struct values *x)
 
 static void print_heads(const struct fm_stat_table *t)
 {
-    static const char *const three[] = {"least", "middle", "greatest"};
+    static const char *const three[] = {"min", "median", "max"};
     int n = t->views->n;
 
     fprintf(t->to, "%-30s", "");
@@ -373,7 +373,7 @@ void fm_stat_table_print(const struct fm_stat_table *t)
     if (t->is_json) {
         print_json(t);
     } else if (!v || !x.v) {
-        fprintf(t->to, "\nfathom stat: no rank has come as far as MPI_Init; exit status %d\n",
+        fprintf(t->to, "\nfathom stat: no rank has called MPI_Init; exit status %d\n",
                 t->exit_status);
     } else {
         fprintf(t->to, "\nfathom stat: %.*s, %d rank%s on %.*s, %s, exit status %d\n\n",

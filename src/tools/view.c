@@ -117,7 +117,7 @@ int fm_view_check(const struct fm_views *v)
                     v->items[i].rank < 0 ? 0 : v->items[i].rank, (unsigned)p->version,
                     FATHOM_PAGE_VERSION);
         } else {
-            fprintf(stderr, "fathom: the page of rank %d is damaged\n",
+            fprintf(stderr, "fathom: the shared page of rank %d is corrupt\n",
                     v->items[i].rank < 0 ? 0 : v->items[i].rank);
         }
         return -1;
@@ -366,7 +366,7 @@ static pid_t only_job(void)
             continue;
         }
         if (n++ == 1) {
-            fprintf(stderr, "fathom: several jobs run here, name one: %d", (int)found);
+            fprintf(stderr, "fathom: several jobs are running, name one: %d", (int)found);
         }
         if (n > 1) {
             fprintf(stderr, " %d", (int)pid);
@@ -377,7 +377,7 @@ static pid_t only_job(void)
         closedir(d);
     }
     if (n == 0) {
-        fprintf(stderr, "fathom: no job that we may look at runs here\n");
+        fprintf(stderr, "fathom: no job of this user is running\n");
     } else if (n > 1) {
         fprintf(stderr, "\n");
     }
@@ -397,12 +397,13 @@ int fm_view_job(pid_t pid, struct fm_views *out_views)
     }
     n = each_page(pid, add_to, out_views);
     if (n < 0) {
-        fprintf(stderr, "fathom: process %d cannot be looked at: %s\n", (int)pid,
-                errno == ENOENT ? "it does not exist" : strerror(errno));
+        fprintf(stderr, "fathom: cannot inspect process %d: %s\n", (int)pid,
+                errno == ENOENT ? "no such process" : strerror(errno));
         return -1;
     }
     if (n == 0) {
-        fprintf(stderr, "fathom: process %d is no mpiexec of ours and no MPI program\n", (int)pid);
+        fprintf(stderr, "fathom: process %d is neither a Fathom mpiexec nor an MPI program\n",
+                (int)pid);
         return -1;
     }
     fm_view_sort(out_views);

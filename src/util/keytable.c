@@ -32,7 +32,7 @@ int fm_keytable_place_parse(const char *text, struct fm_keytable_place *out_plac
     if (sscanf(text, "%d:%d:%d:%d:%" SCNx64 "%n", &p.launcher, &p.table_fd, &p.page_fd, &p.rank,
                &p.token, &end) != 5 ||
         text[end] != '\0' || p.launcher <= 0 || p.table_fd < 0 || p.page_fd < 0 || p.rank < 0) {
-        return fm_fail(-FM_E_INVAL, "%s=\"%.80s\" is not what mpiexec writes there",
+        return fm_fail(-FM_E_INVAL, "%s=\"%.80s\" is malformed: mpiexec sets it, programs must not",
                        FM_KEYTABLE_ENV, text);
     }
     *out_place = p;
@@ -136,8 +136,8 @@ int fm_keytable_map(const struct fm_keytable_place *place, struct fm_keytable **
     close(fd);
     if (!t) {
         return fm_fail(-FM_E_PROTO,
-                       "%s names a job table that is not there, or was made by an mpiexec of "
-                       "another version than this library",
+                       "%s names a job table that does not exist, or mpiexec and this library are "
+                       "of different versions",
                        FM_KEYTABLE_ENV);
     }
     *out_table = t;
@@ -200,8 +200,8 @@ int fm_keytable_claim(struct fm_keytable_slot *slot, int pid)
         return FM_AGAIN;
     }
     return fm_fail(-FM_E_PEER,
-                   "this place in the job was taken by process %d, which has ended: start one MPI "
-                   "program per rank",
+                   "process %d was this rank of the job and has exited: start one MPI program "
+                   "per rank",
                    (int)seen);
 }
 

@@ -93,12 +93,12 @@ class Demo(Test):
         self.assertEqual(rows['bytes received'][N], rows['bytes sent'][N])
 
     def check_others(self, rows, wall_ns):
-        met = rows['met a waiting receive']
-        early = rows.get('came unexpected', [(0, 0)] * (N + 1))
+        met = rows['matched a posted receive']
+        early = rows.get('arrived unexpected', [(0, 0)] * (N + 1))
         for r in range(N + 1):
             self.assertEqual(met[r][0] + early[r][0], rows['messages received'][r][0])
-            self.assertLessEqual(rows['polls/in vain'][r][0], rows['polls'][r][0])
-        asleep = rows.get('time blocked in MPI/of it asleep', [(0, 0)] * N)
+            self.assertLessEqual(rows['polls/empty'][r][0], rows['polls'][r][0])
+        asleep = rows.get('time blocked in MPI/sleeping', [(0, 0)] * N)
         for r in range(N):
             times = [rows[name][r] for name in ('time in MPI_Init', 'time blocked in MPI')]
             self.assertGreater(min(v for v, _ in times), 0)

@@ -18,8 +18,8 @@ ROWS = [
     ('init barrier finalize', 0, r'^$'),
     ('init finalize', 0, r'^$'),
     ('exit:0', 0, r'^$'),
-    ('init barrier 1:abort:7 wait', 7, r'rank 1 \(pid \d+, host \S+, \S+\) ended the job'),
-    ('init barrier 1:abort:0 wait', 1, r'rank 1 \(pid \d+, host \S+, \S+\) ended the job'),
+    ('init barrier 1:abort:7 wait', 7, r'rank 1 \(pid \d+, host \S+, \S+\) aborted the job'),
+    ('init barrier 1:abort:0 wait', 1, r'rank 1 \(pid \d+, host \S+, \S+\) aborted the job'),
     ('init barrier 1:abort:256 wait', 1, r'MPI_Abort was called on MPI_COMM_WORLD'),
     ('init 1:kill:9 barrier finalize', 137, r'rank 1 \(pid \d+, host \S+, \S+\) was killed by '
      r'signal 9 \(Killed\) between MPI_Init and MPI_Finalize'),
@@ -72,7 +72,7 @@ class End(Test):
         os.kill(int(pids['2']), signal.SIGKILL)
         self.ends(job, 137)  # within the limit of a test; 30 ms when nobody else runs
         self.assertIn(f'rank 2 (pid {pids["2"]}', job.err)
-        self.assertIn('ending the other 3 ranks', job.err)
+        self.assertIn('terminating the other 3 ranks', job.err)
 
     def test_ranks_that_do_not_want_to_end(self):
         job = self.actor(3, 'ignore:15', 'init', 'barrier', 'say:here', '1:kill:9', 'wait')
@@ -249,7 +249,7 @@ class Time(Test):
             job = self.mpiexec('-n', 2, *arguments, harness.ACTOR, 'init', '0:wait', 'barrier',
                                env=env)
             self.ends(job, 124)
-            self.assertIn('has run for 0.5 s', job.err)
+            self.assertIn('the timeout of 0.5 s has expired', job.err)
             self.assertRegex(job.err, r'rank 0 \(pid \d+\) ')
             self.assertRegex(job.err, r'rank 1 \(pid \d+\) ')
 
@@ -260,7 +260,7 @@ class Time(Test):
             if 'MPI_Barrier' in job.err:
                 break
         self.assertRegex(job.err, r'rank 0 \(pid \d+\) is computing')
-        self.assertRegex(job.err, r'rank 1 \(pid \d+\) has been in MPI_Barrier with rank 0')
+        self.assertRegex(job.err, r'rank 1 \(pid \d+\) has been blocked in MPI_Barrier with rank 0')
 
 
 if __name__ == '__main__':

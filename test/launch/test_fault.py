@@ -41,10 +41,10 @@ AT_ONCE = 4     # jobs whose start is most of their time
 
 # What may be said when rank {0} was killed, and the other notices before it is ended.
 KILLED = r'mpiexec: rank {0} \(pid \d+, host \S+, \S+\) was killed by signal 9 \(Killed\) between MPI_Init and MPI_Finalize'
-OTHERS = [r'mpiexec: ending the other 1 rank',
+OTHERS = [r'mpiexec: terminating the other 1 rank',
           r'fathom: rank {1} of 2 \(pid \d+\) on host \S+: MPI_\w+ failed: MPI_ERR_PROC_ABORTED: process {0} is gone: '
           r'(?!no reason).+; the job ends, since .*',
-          r'mpiexec: rank {1} \(pid \d+, host \S+, \S+\) ended the job with status \d+']
+          r'mpiexec: rank {1} \(pid \d+, host \S+, \S+\) aborted the job with status \d+']
 
 
 def open_memory():

@@ -120,8 +120,8 @@ class Outside(Test):
         for begin, seals, text in [
                 (b'FTMPAGE1\x63\0\0\0', True, 'rank 0 runs another version of Fathom: its page is '
                  'of version 99, this command reads version '),
-                (b'FTMPAGE9', True, 'the page of rank 0 is damaged'),
-                (b'FTMPAGE1\x63\0\0\0', False, 'is no mpiexec of ours')]: # it may become shorter
+                (b'FTMPAGE9', True, 'the shared page of rank 0 is corrupt'),
+                (b'FTMPAGE1\x63\0\0\0', False, 'is neither a Fathom mpiexec')]: # it may become shorter
             with self.subTest(text):
                 fd = os.memfd_create('fathom-page-0', os.MFD_ALLOW_SEALING)
                 os.pwrite(fd, begin.ljust(8192, b'\0'), 0)
@@ -146,7 +146,7 @@ class Outside(Test):
         alone = self.start(harness.ACTOR, 'init', 'say:here', 'wait')
         alone.expect('here')
         text = self.fathom('where', status=1)
-        self.assertRegex(text, r'^fathom: several jobs run here, name one: \d+( \d+)+\n$')
+        self.assertRegex(text, r'^fathom: several jobs are running, name one: \d+( \d+)+\n$')
         named = re.findall(r'\d+', text)
         self.assertEqual(len(named), len(set(named)))
         self.assertIn(str(job.pid), named)
@@ -168,19 +168,19 @@ class Outside(Test):
                 until [ "$(grep -c here {d}/out 2>/dev/null)" = 2 ]; do :; done
                 {harness.FATHOM} where 2>&1; echo "status $?"; kill $mpiexec; wait""")
             self.ends(job, 0)
-        self.assertRegex(job.out, r'(?s)^fathom: no job that we may look at runs here\nstatus 1\n'
+        self.assertRegex(job.out, r'(?s)^fathom: no job of this user is running\nstatus 1\n'
                          r'rank .*\n   0 +\d+  .*\n   1 +\d+  computing '
                          r'.*\nstatus 0\n$')
 
     def test_refused(self):
-        self.assertIn('is no mpiexec of ours', self.fathom('where', os.getpid(), status=1))
-        self.assertIn('does not exist', self.fathom('where', 4194304, status=1))
+        self.assertIn('is neither a Fathom mpiexec', self.fathom('where', os.getpid(), status=1))
+        self.assertIn('no such process', self.fathom('where', 4194304, status=1))
         for word in 'here', '1x', '', '-1', '0', '4294967297':
             for command in ['where'], ['top', '-n', '1', '--'], ['list', '--job']:
                 self.assertIn('usage', self.fathom(*command, word, status=2))
         self.assertIn('usage', self.fathom('top', '-d', '0', status=2))
         self.assertIn('usage', self.fathom('top', '-n', 'two', status=2))
-        self.assertIn('no command "wear"', self.fathom('wear', status=2))
+        self.assertIn('unknown command "wear"', self.fathom('wear', status=2))
         self.assertIn('usage', self.fathom(status=2))
 
 
@@ -315,7 +315,7 @@ class Stat(Test):
         self.assertEqual(data['ranks'], [])
         job = self.start(harness.FATHOM, 'stat', harness.MPIEXEC, '-n', 2, 'true')
         self.ends(job, 0)
-        self.assertIn('no rank has come as far as MPI_Init', job.err)
+        self.assertIn('no rank has called MPI_Init', job.err)
         job = self.start(harness.FATHOM, 'stat', 'no-such-command')
         self.ends(job, 127)
 
@@ -396,7 +396,7 @@ class Alone(Test):
 
     def test_api(self):
         last = self.fathom('api').splitlines()[-1]
-        built, total = re.fullmatch(r'(\d+) of (\d+) built', last).groups()
+        built, total = re.fullmatch(r'(\d+) of (\d+) implemented', last).groups()
         self.assertEqual(int(total), 664)
         missing = self.fathom('api', '--missing').splitlines()[:-1]
         self.assertEqual(int(built) + len(missing), 664)

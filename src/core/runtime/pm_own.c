@@ -82,8 +82,9 @@ static int check_pid_space(const struct fm_keytable *t)
         return 0;
     }
     return fm_fail(-FM_E_UNSUPPORTED,
-                   "process numbers are not those of mpiexec here (a PID namespace): run mpiexec "
-                   "inside of the container, or give the container those of the host (--pid=host)");
+                   "this process is in another PID namespace than mpiexec: run mpiexec inside the "
+                   "container, or start the container with the PID namespace of the host "
+                   "(--pid=host)");
 }
 
 static int find_place(void)
@@ -284,10 +285,7 @@ static int own_started(struct fm_pm *pm)
         for (int i = 0; i < LAUNCHER_ENDS_US_MS / LOOK_AGAIN_MS; i++) {
             fm_keytable_sleep(o->table, atomic_load(&o->table->change), LOOK_AGAIN_MS);
         }
-        return fm_fail(-FM_E_PEER,
-                       "rank %u has ended without calling MPI_Init, so the job can never be "
-                       "complete",
-                       left - 1);
+        return fm_fail(-FM_E_PEER, "rank %u has exited without calling MPI_Init", left - 1);
     }
     return 0;
 }

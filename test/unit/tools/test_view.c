@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pages of other processes, sound and damaged: what is in them is read, and nothing beside them. */
+/* Pages of other processes, valid and corrupt: no read leaves the bounds of a page. */
 #include "tools/view.h"
 
 #include <check.h>
@@ -237,7 +237,7 @@ static void is_alien(bool is_so)
     fill();
 }
 
-START_TEST(damaged_pages_are_not_read)
+START_TEST(corrupt_pages_are_not_read)
 {
     struct fathom_page_blocked blocked;
 
@@ -245,7 +245,7 @@ START_TEST(damaged_pages_are_not_read)
     ck_assert_str_eq(said(), "");
     page->magic++;
     is_alien(true);
-    ck_assert_str_eq(said(), "fathom: the page of rank 0 is damaged\n");
+    ck_assert_str_eq(said(), "fathom: the shared page of rank 0 is corrupt\n");
     page->version++;
     is_alien(true);
     ck_assert(strncmp(said(), "fathom: rank 0 runs another version of Fathom: ", 47) == 0);
@@ -255,14 +255,14 @@ START_TEST(damaged_pages_are_not_read)
     ck_assert(strncmp(said(), "fathom: rank 6 runs another version of Fathom: ", 47) == 0);
     page->magic++;
     is_alien(true);
-    ck_assert_str_eq(said(), "fathom: the page of rank 6 is damaged\n");
+    ck_assert_str_eq(said(), "fathom: the shared page of rank 6 is corrupt\n");
     views.items[0].rank = -1; /* on its own */
     page->version++;
     is_alien(true);
     ck_assert(strncmp(said(), "fathom: rank 0 runs another version of Fathom: ", 47) == 0);
     page->magic++;
     is_alien(true);
-    ck_assert_str_eq(said(), "fathom: the page of rank 0 is damaged\n");
+    ck_assert_str_eq(said(), "fathom: the shared page of rank 0 is corrupt\n");
     page->row_len--;
     is_alien(true);
     page->object_len--;
@@ -555,16 +555,16 @@ START_TEST(pages_of_a_process_are_found_by_their_name)
     ck_assert_int_eq(found.items[1].rank, 2);
     ck_assert_int_eq(found.items[2].rank, 12);
     fm_view_finish(&found);
-    ck_assert_int_eq(pwrite(fds[0], "x", 1, 0), 1); /* one is damaged */
+    ck_assert_int_eq(pwrite(fds[0], "x", 1, 0), 1); /* one is corrupt */
     ck_assert_int_eq(fm_view_job(getpid(), &found), -1);
-    ck_assert_str_eq(said(), "fathom: the page of rank 12 is damaged\n");
+    ck_assert_str_eq(said(), "fathom: the shared page of rank 12 is corrupt\n");
     fm_view_finish(&found);
     for (int i = 0; i < 4; i++) {
         close(fds[i]);
     }
     ck_assert_int_eq(fm_view_job(getpid(), &found), -1);
     ck_assert_int_eq(found.n, 0);
-    ck_assert_ptr_nonnull(strstr(said(), "is no mpiexec of ours and no MPI program\n"));
+    ck_assert_ptr_nonnull(strstr(said(), "is neither a Fathom mpiexec nor an MPI program\n"));
     close(cut);
 }
 END_TEST
@@ -578,7 +578,7 @@ int main(void)
     tcase_add_test(t, only_whole_pages_that_stay_so_are_mapped);
     tcase_add_test(t, pages_are_in_the_order_of_ranks);
     tcase_add_test(t, a_program_on_its_own_has_no_rank);
-    tcase_add_test(t, damaged_pages_are_not_read);
+    tcase_add_test(t, corrupt_pages_are_not_read);
     tcase_add_test(t, rows_and_objects_are_copied);
     tcase_add_test(t, rows_are_found);
     tcase_add_test(t, words_lie_in_the_page);
