@@ -137,12 +137,12 @@ static bool fits(const struct fm_coll *c, int algo)
     }
 }
 
-/* Bytes of all blocks of a side, -1 when that is more than can be. */
-static MPI_Count side_len(const struct fm_side *side, int size)
+/* Bytes of the first n_blocks blocks of a side, -1 when that is more than can be. */
+static MPI_Count side_len(const struct fm_side *side, int n_blocks)
 {
     MPI_Count total = 0;
 
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < n_blocks; i++) {
         struct fm_dtype *t = side->dtypes ? side->dtypes[i] : side->dtype;
         MPI_Count len = fm_dtype_bytes(t, fm_side_count(side, i));
 

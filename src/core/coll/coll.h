@@ -49,16 +49,18 @@ struct fm_buf {
 };
 
 /*
- * One side of a collective: a buffer with a block per rank, or one block. Without `counts` all
+ * One side of a collective: a buffer with one block, or with one per position. A position is a rank
+ * of the communicator or of the remote group; in neighborhood collectives it is the place of an
+ * edge in the list of sources (receive side) or of destinations (send side). Without `counts` all
  * blocks are alike and lie one behind the other.
  */
 struct fm_side {
     void *buf; /* or MPI_IN_PLACE where the standard allows it */
     MPI_Count count;
     struct fm_dtype *dtype;
-    const void *counts;             /* v: int or MPI_Count per rank */
-    const void *displs;             /* v: int or MPI_Aint per rank, in extents; w: in bytes */
-    struct fm_dtype *const *dtypes; /* w: per rank */
+    const void *counts;             /* v: int or MPI_Count per position */
+    const void *displs;             /* v: int or MPI_Aint per position, in extents; w: in bytes */
+    struct fm_dtype *const *dtypes; /* w: per position */
     bool is_large;                  /* counts are MPI_Count, displs MPI_Aint */
 };
 
@@ -99,7 +101,7 @@ static FM_INLINE MPI_Count fm_side_count(const struct fm_side *s, int i)
     return s->is_large ? ((const MPI_Count *)s->counts)[i] : ((const int *)s->counts)[i];
 }
 
-/* The block of rank i. */
+/* The block at position i. */
 static FM_INLINE struct fm_buf fm_side_block(const struct fm_side *s, int i)
 {
     struct fm_buf b = {s->buf, fm_side_count(s, i), s->dtypes ? s->dtypes[i] : s->dtype};

@@ -74,7 +74,10 @@ int fm_sched_finish(struct fm_sched *s);
 /* Further messages travel in an intercommunicator's local_comm (or in comm again). */
 void fm_sched_talk(struct fm_sched *s, struct fm_comm *comm);
 
-/* `peer` is a rank of comm other than the caller's. */
+/*
+ * `peer` is a rank of comm. If it is the caller's own, the receive and the send lie between the
+ * same two fences. Messages between two ranks match in the order of their steps.
+ */
 void fm_step_send(struct fm_sched *s, struct fm_buf what, int peer);
 void fm_step_recv(struct fm_sched *s, struct fm_buf what, int peer);
 /* From one typed buffer to another of the same signature; must not overlap. */

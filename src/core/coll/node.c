@@ -100,6 +100,9 @@ struct fm_node {
     bool is_lost; /* a rank has gone */
 };
 
+/* The part of a communicator that asked for such memory in vain. */
+static const struct fm_node refused;
+
 MPI_Count fm_node_max_len(const struct fm_node *node)
 {
     return (MPI_Count)(node->view.stride - offsetof(struct fm_node_line, data));
@@ -193,8 +196,10 @@ static int agree(struct fm_comm *comm, struct offer *offer, struct fm_node *node
     return rc ? rc : is_there;
 }
 
-static void drop(struct fm_node *node)
+static void drop(void *state)
 {
+    struct fm_node *node = state;
+
     FM_STAT(fathom_level_add(&counters->bytes, -(int64_t)node->segment.len));
     fathom_level_add(&counters->n_live, -1);
     fm_segment_finish(&node->segment);
@@ -222,8 +227,7 @@ static int make(struct fm_comm *comm, bool is_wanted)
     fm_segment_hide(&node->segment);
     node->view = fm_node_view(node->segment.base, (uint32_t)comm->size, offer.stride);
     node->comm = comm;
-    comm->node = node;
-    comm->drop_node = drop;
+    comm->parts[FM_COMM_COLL] = (struct fm_comm_part){.state = node, .drop = drop};
     fathom_level_add(&counters->n_live, 1);
     FM_STAT(fathom_level_add(&counters->bytes, (int64_t)node->segment.len));
     FM_STAT(counters->n_made++);
@@ -233,17 +237,18 @@ static int make(struct fm_comm *comm, bool is_wanted)
 int fm_node_find(struct fm_comm *comm, bool is_wanted, struct fm_node **out_node)
 {
     enum fm_comm_node mode = fm_comm_node_mode(comm);
+    struct fm_comm_part *part = &comm->parts[FM_COMM_COLL];
     int rc = 0;
 
     is_wanted |= mode == FM_COMM_NODE_ALWAYS;
     if (mode == FM_COMM_NODE_NEVER || comm->is_inter || comm->base || comm->size < 2) {
         return 0;
     }
-    if (!comm->node && !comm->is_node_tried && (is_wanted || comm->coll_seq >= counters->after)) {
-        comm->is_node_tried = true;
+    if (!part->state && (is_wanted || comm->coll_seq >= counters->after)) {
+        part->state = (void *)&refused;
         rc = make(comm, is_wanted);
     }
-    *out_node = comm->node;
+    *out_node = part->state == &refused ? NULL : part->state;
     return rc;
 }
 

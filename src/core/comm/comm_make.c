@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/coll/coll.h"
 #include "core/comm/agree.h"
@@ -13,9 +14,9 @@
 #include "core/object/group.h"
 #include "util/status.h"
 
-static void on_gone(struct fm_comm *comm)
+static void drop_context(void *context)
 {
-    fm_agree_release(comm->context);
+    fm_agree_release((uint32_t)(uintptr_t)context);
 }
 
 int fm_comm_parts_make(struct fm_comm *origin, struct fm_group *group,
@@ -28,7 +29,8 @@ int fm_comm_parts_make(struct fm_comm *origin, struct fm_group *group,
         fm_agree_release(context);
         return rc;
     }
-    comm->on_gone = on_gone;
+    comm->parts[FM_COMM_CONTEXT] =
+        (struct fm_comm_part){.state = (void *)(uintptr_t)context, .drop = drop_context};
     if (origin->errhandler) {
         comm->errhandler = fm_errhandler_ref(origin->errhandler);
     }
@@ -197,8 +199,7 @@ static void view_of(struct fm_comm *view, struct fm_comm *comm, struct fm_group 
     view->n_remote = group->size;
     view->procs = group->procs;
     view->base = comm;
-    view->on_gone = NULL;
-    view->node = NULL;
+    memset(view->parts, 0, sizeof(view->parts));
 }
 
 int fm_comm_make_create_group(struct fm_comm *comm, struct fm_group *group, int tag,

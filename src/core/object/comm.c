@@ -249,6 +249,15 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
     return 0;
 }
 
+static void drop_parts(struct fm_comm *comm)
+{
+    for (int i = FM_COMM_N_PARTS - 1; i >= 0; i--) {
+        if (comm->parts[i].drop) {
+            comm->parts[i].drop(comm->parts[i].state);
+        }
+    }
+}
+
 void fm_comm_release(struct fm_comm *comm)
 {
     fathom_level_add(&counters->live, -1);
@@ -260,12 +269,7 @@ void fm_comm_release(struct fm_comm *comm)
     if (fm_root.comm_changed) {
         fm_root.comm_changed(comm, false);
     }
-    if (comm->on_gone) {
-        comm->on_gone(comm);
-    }
-    if (comm->node) {
-        comm->drop_node(comm->node);
-    }
+    drop_parts(comm);
     drop_words(comm);
     fm_comm_unref(comm->local_comm);
     fm_group_unref(comm->group);

@@ -16,8 +16,6 @@ struct fm_group;
 struct fm_info;
 struct fm_errhandler;
 struct fm_attrs;
-struct fm_topo;
-struct fm_node;
 
 /* Words of one communicator in the shared page; rows in comm.c. Those of its peers lie behind. */
 struct fm_comm_counters {
@@ -39,6 +37,23 @@ struct fm_comm_peer_counters {
 /* May short collectives go through memory that the ranks share; items of the enumeration. */
 enum fm_comm_node { FM_COMM_NODE_AUTO, FM_COMM_NODE_NEVER, FM_COMM_NODE_ALWAYS };
 
+/* What rooms above keep with a communicator: who has which place in `parts`. */
+enum fm_comm_part_id {
+    FM_COMM_CONTEXT,   /* comm: the agreed context id */
+    FM_COMM_COLL,      /* coll: memory that the ranks of one host share */
+    FM_COMM_TOPO,      /* topo: the virtual topology */
+    FM_COMM_NEIGHBORS, /* topo: edges of this rank, for neighborhood collectives */
+    FM_COMM_RMA,
+    FM_COMM_IO,
+    FM_COMM_N_PARTS
+};
+
+/* The state of one room; its owner alone writes and reads it. */
+struct fm_comm_part {
+    void *state;
+    void (*drop)(void *state); /* called when the communicator goes; NULL: nothing to do */
+};
+
 struct fm_comm {
     struct fm_object head;
     uint64_t pool_link;
@@ -57,7 +72,6 @@ struct fm_comm {
     struct fm_comm *local_comm;    /* intercommunicators only: the local group, for collectives */
     struct fm_attrs *attrs;
     struct fm_info *info;
-    struct fm_topo *topo;
     const void *session;  /* the session that it comes from; NULL: the world model */
     uint64_t coll_seq;    /* collective calls made on it, the same number in every rank */
     int coll_tag;         /* if not 0: tag of all its collectives, in the place of their number */
@@ -66,11 +80,7 @@ struct fm_comm {
     bool is_inter;
     bool is_freed;         /* MPI_Comm_free was called; lives on for pending operations */
     bool has_own_counters; /* no registry: comm.c only */
-    /* The last reference is going: the context id is free again. The comm room's; NULL: nothing. */
-    void (*on_gone)(struct fm_comm *comm);
-    struct fm_node *node; /* the coll room's shared memory; NULL: none */
-    void (*drop_node)(struct fm_node *node);
-    bool is_node_tried; /* there is or will be none */
+    struct fm_comm_part parts[FM_COMM_N_PARTS]; /* dropped last to first */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -20,9 +20,11 @@ static void changed(struct fm_comm *comm, bool is_made)
     n_going += !is_made;
 }
 
-static void gone(struct fm_comm *comm)
+static int gone_order[2];
+
+static void drop_part(void *state)
 {
-    n_gone++;
+    gone_order[n_gone++] = *(int *)state;
 }
 
 static void on_error(MPI_Comm *comm, int *code, ...)
@@ -47,11 +49,15 @@ START_TEST(words_and_references)
 {
     struct fm_comm *comm, *other;
     const void *handle;
+    int part_state[2] = {10, 11};
 
     fm_root.comm_changed = changed;
     comm = make(3, (const int[]){7, 3, 1});
     other = make(4, NULL);
-    comm->on_gone = gone;
+    for (int i = FM_COMM_CONTEXT; i <= FM_COMM_COLL; i++) {
+        comm->parts[i] = (struct fm_comm_part){.state = &part_state[i], .drop = drop_part};
+    }
+    comm->parts[FM_COMM_TOPO].state = &part_state[0]; /* without a drop function */
     handle = fm_handle_of(comm);
     ck_assert_int_eq(n_made, 2);
     ck_assert_int_eq(comm->rank, 1);
@@ -68,7 +74,9 @@ START_TEST(words_and_references)
     ck_assert_int_eq(n_gone + n_going, 0);
     fm_comm_unref(comm);
     ck_assert_ptr_null(fm_comm_get(handle));
-    ck_assert_int_eq(n_gone, 1);
+    ck_assert_int_eq(n_gone, 2);
+    ck_assert_int_eq(gone_order[0], 11);
+    ck_assert_int_eq(gone_order[1], 10);
     ck_assert_int_eq(n_going, 1);
     fm_comm_unref(other);
     fm_comm_unref(NULL);
