@@ -14,7 +14,7 @@ struct call {
     struct fm_dtype **dtypes; /* w: of both sides */
 };
 
-#define RAISE(k, klass, ...) fm_raise((k)->c.comm, (k)->a->call, klass, __VA_ARGS__)
+#define RAISE(k, klass, ...) fm_raise((k)->c.comm, (k)->a->form.call, klass, __VA_ARGS__)
 
 static bool has_root(enum fm_coll_kind kind)
 {
@@ -34,7 +34,7 @@ static int find_type(const struct call *k, MPI_Datatype handle, const char *side
     struct fm_dtype *t = dtype_find(handle);
 
     if (!t) {
-        return fm_raise_handle_on(k->c.comm, FM_KIND_DTYPE, k->a->call, handle, side);
+        return fm_raise_handle_on(k->c.comm, FM_KIND_DTYPE, k->a->form.call, handle, side);
     }
     if (!t->is_committed) {
         return RAISE(k, MPI_ERR_TYPE, "%s is not committed: call MPI_Type_commit first", side);
@@ -118,7 +118,7 @@ static int take_side(struct call *k, const struct fm_side_args *in, struct fm_si
                      bool is_per_rank)
 {
     struct names names = names_of(k, s == &k->c.send);
-    bool has_arrays = k->a->is_varying && is_per_rank, has_data;
+    bool has_arrays = in->is_varying && is_per_rank, has_data;
     int rc;
 
     if (has_arrays && (!in->counts || (!in->displs && !is_reduction(k->a->kind)))) {
@@ -133,7 +133,7 @@ static int take_side(struct call *k, const struct fm_side_args *in, struct fm_si
     s->count = in->count;
     s->counts = in->counts;
     s->displs = in->displs;
-    s->is_large = k->a->is_large;
+    s->is_large = in->is_large;
     rc = check_counts(k, s, has_arrays ? n_blocks(k) : 1, names.prefix, &has_data);
     if (rc != MPI_SUCCESS) {
         return rc;
@@ -207,7 +207,7 @@ static int take_reduction(struct call *k)
     }
     k->c.op = fm_op_get(a->op);
     if (!k->c.op) {
-        return fm_raise_handle_on(k->c.comm, FM_KIND_OP, a->call, a->op, "op");
+        return fm_raise_handle_on(k->c.comm, FM_KIND_OP, a->form.call, a->op, "op");
     }
     if (fm_op_check(k->c.op, k->c.recv.dtype) != 0) {
         return RAISE(k, MPI_ERR_OP, "%s", fm_why());
@@ -341,12 +341,12 @@ static int prepare(struct call *k)
     struct fm_comm *comm = fm_comm_get(a->comm);
 
     if (!comm) {
-        return fm_raise_handle(FM_KIND_COMM, a->call, a->comm, "comm");
+        return fm_raise_handle(FM_KIND_COMM, a->form.call, a->comm, "comm");
     }
     k->c.comm = comm;
     k->c.kind = a->kind;
     k->c.root = a->root;
-    k->c.is_varying = a->is_varying;
+    k->c.is_varying = a->send.is_varying || a->recv.is_varying;
     if (comm->is_inter && (a->kind == FM_COLL_SCAN || a->kind == FM_COLL_EXSCAN)) {
         return RAISE(k, MPI_ERR_COMM, "comm is an intercommunicator: scans have no meaning there");
     }
@@ -364,63 +364,50 @@ static int prepare(struct call *k)
     return comm->is_inter ? take_inter(k) : take_all(k);
 }
 
-int fm_coll_args_run(const struct fm_coll_args *a)
+static int run(struct call *k)
 {
-    struct call k = {.a = a, .c.is_users = true};
-    int rc;
-
-    fm_api_enter(a->call);
-    rc = prepare(&k);
-    if (rc == MPI_SUCCESS) {
-        rc = fm_coll_run(&k.c);
-        if (rc != 0) {
-            rc = fm_raise_status(k.c.comm, a->call, rc);
-        }
-    }
-    free(k.dtypes);
-    fm_api_leave();
-    return rc;
+    k->c.is_users = true;
+    return fm_raise_status(k->c.comm, k->a->form.call, fm_coll_run(&k->c));
 }
 
-typedef int (*record_fn)(const struct fm_coll *c, struct fm_request **out_req);
-
-static int record(const struct fm_coll_args *a, record_fn fn, MPI_Request *request)
+static int make_request(struct call *k)
 {
-    struct call k = {.a = a};
-    struct fm_request *r = NULL;
-    int rc = prepare(&k);
+    const struct fm_coll_form *form = &k->a->form;
+    struct fm_request *r;
+    int rc = fm_find_out(k->c.comm, form->call, "request", form->request);
 
-    if (rc == MPI_SUCCESS) {
-        rc = fm_find_out(k.c.comm, a->call, "request", request);
+    if (rc != MPI_SUCCESS) {
+        return rc;
     }
-    if (rc == MPI_SUCCESS) {
-        rc = fm_raise_status(k.c.comm, a->call, fn(&k.c, &r));
+    rc = form->kind == FM_PERSISTENT ? fm_coll_persist(&k->c, &r) : fm_coll_start(&k->c, &r);
+    if (rc != 0) {
+        return fm_raise_status(k->c.comm, form->call, rc);
     }
-    if (rc == MPI_SUCCESS) {
-        *request = fm_handle_of(r);
-    }
-    free(k.dtypes);
-    return rc;
+    *form->request = fm_handle_of(r);
+    return MPI_SUCCESS;
 }
 
-int fm_coll_args_start(const struct fm_coll_args *a, MPI_Request *request)
-{
-    int rc;
-
-    fm_api_enter(a->call);
-    rc = record(a, fm_coll_start, request);
-    fm_api_leave();
-    return rc;
-}
-
-int fm_coll_args_persist(const struct fm_coll_args *a, MPI_Info info, MPI_Request *request)
+static int check_hints(const struct fm_coll_args *a)
 {
     struct fm_info *hints;
+
+    return a->form.kind == FM_PERSISTENT
+               ? fm_find_info(fm_comm_get(a->comm), a->form.call, a->form.info, true, &hints)
+               : MPI_SUCCESS;
+}
+
+int fm_coll_args_call(const struct fm_coll_args *a)
+{
+    struct call k = {.a = a};
     int rc;
 
-    fm_api_enter(a->call);
-    rc = fm_find_info(fm_comm_get(a->comm), a->call, info, true, &hints);
-    rc = rc == MPI_SUCCESS ? record(a, fm_coll_persist, request) : rc;
+    fm_api_enter(a->form.call);
+    rc = check_hints(a);
+    rc = rc == MPI_SUCCESS ? prepare(&k) : rc;
+    if (rc == MPI_SUCCESS) {
+        rc = a->form.kind == FM_BLOCKING ? run(&k) : make_request(&k);
+    }
+    free(k.dtypes);
     fm_api_leave();
     return rc;
 }
