@@ -12,6 +12,7 @@
 #include "core/object/group.h"
 #include "core/object/info.h"
 #include "core/runtime/locality.h"
+#include "core/topo/topo.h"
 
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
@@ -156,6 +157,7 @@ static int dup_with(const char *call, struct fm_comm *c, const struct fm_info *i
     int rc = c->is_inter ? fm_intercomm_dup(c, &made) : fm_comm_make_dup(c, &made);
 
     if (rc == 0) {
+        fm_topo_share(c, made);
         rc = keep_hints(made, info);
     }
     return finish(c, call, rc, made, newcomm);

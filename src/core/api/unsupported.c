@@ -25,14 +25,6 @@
 #define ROWS(X) \
     X(MPI_Accumulate) \
     X(MPI_Accumulate_c) \
-    X(MPI_Cart_coords) \
-    X(MPI_Cart_create) \
-    X(MPI_Cart_get) \
-    X(MPI_Cart_map) \
-    X(MPI_Cart_rank) \
-    X(MPI_Cart_shift) \
-    X(MPI_Cart_sub) \
-    X(MPI_Cartdim_get) \
     X(MPI_Close_port) \
     X(MPI_Comm_accept) \
     X(MPI_Comm_connect) \
@@ -43,7 +35,6 @@
     X(MPI_Comm_spawn) \
     X(MPI_Comm_spawn_multiple) \
     X(MPI_Compare_and_swap) \
-    X(MPI_Dims_create) \
     X(MPI_Dist_graph_create) \
     X(MPI_Dist_graph_create_adjacent) \
     X(MPI_Dist_graph_neighbors) \
@@ -192,7 +183,6 @@
     X(MPI_Rget_c) \
     X(MPI_Rput) \
     X(MPI_Rput_c) \
-    X(MPI_Topo_test) \
     X(MPI_Unpublish_name) \
     X(MPI_Win_allocate) \
     X(MPI_Win_allocate_c) \
