@@ -20,9 +20,9 @@ static bool is_name(const char *name)
     n = strlen(name);
     /* MPI_T_UMQ_LENGTH has its name from the standard's example; "_session" must fit behind. */
     if (strncmp(name, "MPI_T_", 6) == 0) {
-        return n < FM_NAME_LEN;
+        return n < FM_T_NAME_LEN;
     }
-    return n > 0 && n + sizeof("_session") <= FM_NAME_LEN && name[0] >= 'a' && name[0] <= 'z' &&
+    return n > 0 && n + sizeof("_session") <= FM_T_NAME_LEN && name[0] >= 'a' && name[0] <= 'z' &&
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
 }
 
@@ -75,11 +75,11 @@ static const char *check_cvar(const struct fathom_table *t, const struct fathom_
         r->scope > FATHOM_SCOPE_ALL_EQ) {
         return "has no type or no scope";
     }
-    if (r->type == FATHOM_CHAR && (r->count < 2 || r->count > FM_TEXT_MAX || !r->def_text ||
+    if (r->type == FATHOM_CHAR && (r->count < 2 || r->count > FM_T_TEXT_MAX || !r->def_text ||
                                    strlen(r->def_text) >= (size_t)r->count)) {
         return "is a string without a default that fits into 2 to 256 bytes";
     }
-    if (r->items && (r->type != FATHOM_INT || !fm_enum_has(r->items, r->def))) {
+    if (r->items && (r->type != FATHOM_INT || !fm_t_enum_has(r->items, r->def))) {
         return "has an enumeration, but is no int with a default from it";
     }
     if (!is_default_good(r)) {
@@ -237,7 +237,7 @@ static const char *check_event(const struct fathom_table *t, const struct fathom
     if (!is_name(r->name) || (r->formerly && !is_name(r->formerly)) || !r->desc) {
         return "has a malformed name or no description";
     }
-    if (r->n_data < 0 || r->n_data > FM_EVENT_MAX) {
+    if (r->n_data < 0 || r->n_data > FM_T_EVENT_MAX) {
         return "has more than 8 elements";
     }
     for (i = 0; i < r->n_data; i++) {
@@ -269,7 +269,7 @@ static const char *bind_suffix(enum fathom_bind bind)
 static bool is_cvar_taken(const struct fathom_table *t, int i)
 {
     const struct fathom_cvar *r = &t->cvars[i];
-    char bound[FM_NAME_LEN];
+    char bound[FM_T_NAME_LEN];
     int k;
 
     for (k = 0; k < i; k++) {
@@ -278,7 +278,8 @@ static bool is_cvar_taken(const struct fathom_table *t, int i)
         }
     }
     snprintf(bound, sizeof(bound), "%s%s", r->name, r->bind > 1 ? bind_suffix(r->bind) : "");
-    return fm_name_find(FM_NAME_CVAR, r->name, 0) >= 0 || fm_name_find(FM_NAME_CVAR, bound, 0) >= 0;
+    return fm_t_name_find(FM_T_NAME_CVAR, r->name, 0) >= 0 ||
+           fm_t_name_find(FM_T_NAME_CVAR, bound, 0) >= 0;
 }
 
 static bool is_pvar_taken(const struct fathom_table *t, int i)
@@ -291,7 +292,7 @@ static bool is_pvar_taken(const struct fathom_table *t, int i)
             return true;
         }
     }
-    return fm_name_find(FM_NAME_PVAR, r->name, (int)r->klass) >= 0;
+    return fm_t_name_find(FM_T_NAME_PVAR, r->name, (int)r->klass) >= 0;
 }
 
 static bool is_event_taken(const struct fathom_table *t, int i)
@@ -303,7 +304,7 @@ static bool is_event_taken(const struct fathom_table *t, int i)
             return true;
         }
     }
-    return fm_name_find(FM_NAME_EVENT, t->events[i].name, 0) >= 0;
+    return fm_t_name_find(FM_T_NAME_EVENT, t->events[i].name, 0) >= 0;
 }
 
 /* The first row that breaks a rule, said as a warning. */
@@ -334,7 +335,7 @@ static int check_table(const struct fathom_table *t)
         }
     }
     if (why) {
-        fm_mpit_warn("table %s refused: %s %s", t->room, name ? name : "a row", why);
+        fm_t_warn("table %s refused: %s %s", t->room, name ? name : "a row", why);
     }
     return why ? -1 : 0;
 }
@@ -344,7 +345,7 @@ static const char *bound_name(const char *name, enum fathom_bind bind)
 {
     const char *suffix = bind_suffix(bind);
     size_t len = strlen(name) + strlen(suffix) + 1;
-    char *out = fm_mpit_got(malloc(len));
+    char *out = fm_t_got(malloc(len));
 
     if (out) {
         snprintf(out, len, "%s%s", name, suffix);
@@ -352,10 +353,10 @@ static const char *bound_name(const char *name, enum fathom_bind bind)
     return out;
 }
 
-static void cvar_row_outside(struct fm_cvar *v)
+static void cvar_row_outside(struct fm_t_cvar *v)
 {
     const struct fathom_cvar *r = v->row;
-    struct fathom_page_row *p = fm_page_row_new(v->name, r->unit);
+    struct fathom_page_row *p = fm_t_page_row_new(v->name, r->unit);
 
     if (!p) {
         return;
@@ -367,20 +368,20 @@ static void cvar_row_outside(struct fm_cvar *v)
     p->step = 1;
     p->source = v->source;
     p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
-    p->at = p->block ? r->object_at : fm_page_offset(v->table->block + r->at);
+    p->at = p->block ? r->object_at : fm_t_page_offset(v->table->block + r->at);
     v->page_row = p;
-    fm_page_row_publish();
+    fm_t_page_row_publish();
 }
 
-static int cvar_add(const struct fm_table *table, const struct fathom_cvar *r,
+static int cvar_add(const struct fm_t_table *table, const struct fathom_cvar *r,
                     enum fathom_bind bind)
 {
-    struct fm_cvar *v;
+    struct fm_t_cvar *v;
 
-    if (fm_mpit_grow(&fm_mpit.cvars, fm_mpit.n_cvars, sizeof(*v)) != 0) {
+    if (fm_t_grow(&fm_t_root.cvars, fm_t_root.n_cvars, sizeof(*v)) != 0) {
         return -1;
     }
-    v = &fm_mpit.cvars[fm_mpit.n_cvars];
+    v = &fm_t_root.cvars[fm_t_root.n_cvars];
     v->name = bind == FATHOM_BIND_NONE ? r->name : bound_name(r->name, bind);
     if (!v->name) {
         return -1;
@@ -388,17 +389,17 @@ static int cvar_add(const struct fm_table *table, const struct fathom_cvar *r,
     v->row = r;
     v->table = table;
     v->bind = bind;
-    v->enum_handle = fm_enum_handle(r->items);
+    v->enum_handle = fm_t_enum_handle(r->items);
     if (bind == FATHOM_BIND_NONE) {
-        fm_param_load(v);
+        fm_t_param_load(v);
     }
     cvar_row_outside(v);
-    fm_mpit.n_cvars++;
-    return fm_name_add(FM_NAME_CVAR, v->name, 0, 0) < 0 ? -1 : 0;
+    fm_t_root.n_cvars++;
+    return fm_t_name_add(FM_T_NAME_CVAR, v->name, 0, 0) < 0 ? -1 : 0;
 }
 
 /* The terms of a sum, as entries of their own. Where they begin; 0: the page had no room. */
-static uint64_t terms_outside(const struct fm_pvar *v)
+static uint64_t terms_outside(const struct fm_t_pvar *v)
 {
     const struct fathom_pvar *r = v->row;
     uint64_t begin = 0;
@@ -408,7 +409,7 @@ static uint64_t terms_outside(const struct fm_pvar *v)
         const struct fathom_term *t = &r->terms[i];
         bool is_member = t->count == FATHOM_PER_MEMBER;
         const struct fathom_table *from = v->table->from;
-        struct fathom_page_row *p = fm_page_row_new("", NULL);
+        struct fathom_page_row *p = fm_t_page_row_new("", NULL);
 
         if (!p) {
             return 0;
@@ -420,19 +421,19 @@ static uint64_t terms_outside(const struct fm_pvar *v)
         p->step = is_member ? (uint32_t)(from->member_block_len / 8) : t->step ? t->step : 1;
         p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
         p->at = p->block ? t->at + (is_member ? from->object_block_len : 0)
-                         : fm_page_offset(v->table->block + t->at);
-        begin = begin ? begin : fm_page_offset(p);
-        fm_page_row_publish();
+                         : fm_t_page_offset(v->table->block + t->at);
+        begin = begin ? begin : fm_t_page_offset(p);
+        fm_t_page_row_publish();
     }
     return begin;
 }
 
-static void pvar_row_outside(const struct fm_pvar *v)
+static void pvar_row_outside(const struct fm_t_pvar *v)
 {
     const struct fathom_pvar *r = v->row;
     uint64_t terms_at = r->terms ? terms_outside(v) : 0;
     bool is_seen = !r->terms || terms_at;
-    struct fathom_page_row *p = is_seen ? fm_page_row_new(r->name, r->unit) : NULL;
+    struct fathom_page_row *p = is_seen ? fm_t_page_row_new(r->name, r->unit) : NULL;
 
     if (!p) {
         return;
@@ -444,36 +445,36 @@ static void pvar_row_outside(const struct fm_pvar *v)
     p->count = (uint32_t)v->count;
     p->step = v->step;
     p->block = v->bind == FATHOM_BIND_NONE ? 0 : v->table->number;
-    p->at = p->block ? v->word_at : fm_page_offset(v->table->block + v->word_at);
+    p->at = p->block ? v->word_at : fm_t_page_offset(v->table->block + v->word_at);
     if (terms_at) {
         p->at = terms_at;
         p->terms = (uint32_t)r->n_terms;
-    } else if (v->mode == FM_PVAR_HIGH) {
+    } else if (v->mode == FM_T_PVAR_HIGH) {
         p->at += offsetof(struct fathom_level, high);
-    } else if (v->mode == FM_PVAR_LOW) {
+    } else if (v->mode == FM_T_PVAR_LOW) {
         p->at += offsetof(struct fathom_level, low);
     }
     if (r->whole_at && v->is_derived) {
-        p->whole_at = p->block ? r->whole_at : fm_page_offset(v->table->block + r->whole_at);
+        p->whole_at = p->block ? r->whole_at : fm_t_page_offset(v->table->block + r->whole_at);
     }
-    fm_page_row_publish();
+    fm_t_page_row_publish();
 }
 
-static enum fm_pvar_mode mode_of(const struct fathom_pvar *r)
+static enum fm_t_pvar_mode mode_of(const struct fathom_pvar *r)
 {
     switch (r->klass) {
     case FATHOM_HIGHWATERMARK:
-        return FM_PVAR_HIGH;
+        return FM_T_PVAR_HIGH;
     case FATHOM_LOWWATERMARK:
-        return FM_PVAR_LOW;
+        return FM_T_PVAR_LOW;
     case FATHOM_COUNTER:
     case FATHOM_AGGREGATE:
     case FATHOM_TIMER:
-        return FM_PVAR_SINCE;
+        return FM_T_PVAR_SINCE;
     case FATHOM_GENERIC:
-        return r->is_writable ? FM_PVAR_SINCE : FM_PVAR_AS_IS;
+        return r->is_writable ? FM_T_PVAR_SINCE : FM_T_PVAR_AS_IS;
     default:
-        return FM_PVAR_AS_IS;
+        return FM_T_PVAR_AS_IS;
     }
 }
 
@@ -503,7 +504,7 @@ static uint32_t *flat_of(const struct fathom_pvar *r)
 }
 
 /* All is left, so far: nobody has seen the level yet. */
-static void begin_with_all(const struct fm_pvar *v)
+static void begin_with_all(const struct fm_t_pvar *v)
 {
     char *block = v->table->block;
     uint64_t all = *(const uint64_t *)(const void *)(block + v->row->whole_at);
@@ -512,21 +513,21 @@ static void begin_with_all(const struct fm_pvar *v)
         (struct fathom_level){.now = all, .hi_mark = all, .lo_mark = all, .high = all, .low = all};
 }
 
-static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
+static int pvar_add(struct fm_t_table *table, const struct fathom_pvar *r)
 {
-    struct fm_pvar *v;
+    struct fm_t_pvar *v;
 
-    if (fm_mpit_grow(&fm_mpit.pvars, fm_mpit.n_pvars, sizeof(*v)) != 0) {
+    if (fm_t_grow(&fm_t_root.pvars, fm_t_root.n_pvars, sizeof(*v)) != 0) {
         return -1;
     }
-    v = &fm_mpit.pvars[fm_mpit.n_pvars++];
+    v = &fm_t_root.pvars[fm_t_root.n_pvars++];
     v->row = r;
     v->table = table;
     v->klass = r->klass;
     v->type = pvar_type(r);
     v->bind = r->bind > FATHOM_BIND_NONE ? r->bind : FATHOM_BIND_NONE;
     v->mode = mode_of(r);
-    v->is_readonly = v->mode == FM_PVAR_AS_IS;
+    v->is_readonly = v->mode == FM_T_PVAR_AS_IS;
     v->is_atomic = !v->is_readonly;
     v->count = r->count == FATHOM_PER_MEMBER ? 0 : r->count > 1 ? r->count : 1;
     v->is_derived = r->terms || (r->whole_at && r->klass == FATHOM_PERCENTAGE);
@@ -537,37 +538,37 @@ static int pvar_add(struct fm_table *table, const struct fathom_pvar *r)
         v->step = (uint32_t)(table->from->member_block_len / sizeof(uint64_t));
         v->word_at = table->from->object_block_len + r->at;
     }
-    v->enum_handle = fm_enum_handle(r->items);
-    if (r->whole_at && v->mode == FM_PVAR_LOW) {
+    v->enum_handle = fm_t_enum_handle(r->items);
+    if (r->whole_at && v->mode == FM_T_PVAR_LOW) {
         begin_with_all(v);
     }
     pvar_row_outside(v);
-    return fm_name_add(FM_NAME_PVAR, r->name, (int)r->klass, 0) < 0 ? -1 : 0;
+    return fm_t_name_add(FM_T_NAME_PVAR, r->name, (int)r->klass, 0) < 0 ? -1 : 0;
 }
 
-static int event_add(struct fm_table *table, const struct fathom_event *r)
+static int event_add(struct fm_t_table *table, const struct fathom_event *r)
 {
-    struct fm_event *e;
+    struct fm_t_event *e;
     size_t len;
     int i;
 
-    if (fm_mpit_grow(&fm_mpit.events, fm_mpit.n_events, sizeof(*e)) != 0) {
+    if (fm_t_grow(&fm_t_root.events, fm_t_root.n_events, sizeof(*e)) != 0) {
         return -1;
     }
-    e = &fm_mpit.events[fm_mpit.n_events++];
+    e = &fm_t_root.events[fm_t_root.n_events++];
     e->row = r;
     e->table = table;
     e->on = (uint64_t *)(void *)(table->block + r->at);
-    e->enum_handle = fm_enum_handle_of_event(r);
+    e->enum_handle = fm_t_enum_handle_of_event(r);
     for (i = 0; i < r->n_data; i++) {
-        len = fm_type_len(r->data[i].type);
+        len = fm_t_type_len(r->data[i].type);
         e->displacements[i] = (e->len + len - 1) / len * len;
         e->len = e->displacements[i] + len;
     }
-    return fm_name_add(FM_NAME_EVENT, r->name, 0, 0) < 0 ? -1 : 0;
+    return fm_t_name_add(FM_T_NAME_EVENT, r->name, 0, 0) < 0 ? -1 : 0;
 }
 
-static int rows_add(struct fm_table *t)
+static int rows_add(struct fm_t_table *t)
 {
     const struct fathom_table *from = t->from;
     int i, rc = 0;
@@ -590,28 +591,28 @@ static int rows_add(struct fm_table *t)
 /* Called locked. */
 static int table_add(const struct fathom_table *from, void **out_block)
 {
-    struct fm_table *t;
+    struct fm_t_table *t;
 
-    if (check_table(from) != 0 || fm_page_open() != 0) {
+    if (check_table(from) != 0 || fm_t_page_open() != 0) {
         return -1;
     }
-    if (fm_mpit_grow(&fm_mpit.tables, fm_mpit.n_tables, sizeof(*fm_mpit.tables)) != 0) {
+    if (fm_t_grow(&fm_t_root.tables, fm_t_root.n_tables, sizeof(*fm_t_root.tables)) != 0) {
         return -1;
     }
-    t = fm_mpit_got(calloc(1, sizeof(*t)));
+    t = fm_t_got(calloc(1, sizeof(*t)));
     if (!t) {
         return -1;
     }
     t->from = from;
-    t->number = (uint32_t)fm_mpit.n_tables + 1;
-    t->block = from->block_len ? fm_page_take(from->block_len) : NULL;
+    t->number = (uint32_t)fm_t_root.n_tables + 1;
+    t->block = from->block_len ? fm_t_page_take(from->block_len) : NULL;
     if (from->block_len && !t->block) {
-        fm_mpit_warn("table %s refused: no room for %zu bytes of words in the page", from->room,
-                     from->block_len);
+        fm_t_warn("table %s refused: no room for %zu bytes of words in the page", from->room,
+                  from->block_len);
         free(t);
         return -1;
     }
-    fm_mpit.tables[fm_mpit.n_tables++] = t;
+    fm_t_root.tables[fm_t_root.n_tables++] = t;
     *out_block = t->block;
     return rows_add(t);
 }
@@ -621,20 +622,20 @@ int fathom_mpit_add(const struct fathom_table *table, void **out_block)
     void *block = NULL;
     int i, rc = 1;
 
-    fm_mpit_lock();
-    for (i = 0; i < fm_mpit.n_tables; i++) {
-        if (fm_mpit.tables[i]->from == table) {
-            block = fm_mpit.tables[i]->block;
+    fm_t_lock();
+    for (i = 0; i < fm_t_root.n_tables; i++) {
+        if (fm_t_root.tables[i]->from == table) {
+            block = fm_t_root.tables[i]->block;
             rc = 0;
         }
     }
-    if (rc == 1 && fm_mpit.is_fixed) {
-        fm_mpit_warn("table %s refused: the set of variables is fixed", table->room);
+    if (rc == 1 && fm_t_root.is_fixed) {
+        fm_t_warn("table %s refused: the set of variables is fixed", table->room);
         rc = -1;
     } else if (rc == 1) {
         rc = table_add(table, &block);
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     if (rc == 0 && out_block) {
         *out_block = block;
     }

@@ -28,7 +28,7 @@ _Static_assert((int)FATHOM_STATE == MPI_T_PVAR_CLASS_STATE &&
                    (int)FATHOM_SAFE_SIGNAL == MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE,
                "fathom/mpit.h has the numbers of the ABI");
 
-void fm_mpit_string(const char *text, char *buf, int *len)
+void fm_t_string(const char *text, char *buf, int *len)
 {
     int n, room;
 
@@ -43,7 +43,7 @@ void fm_mpit_string(const char *text, char *buf, int *len)
     *len = n;
 }
 
-MPI_Datatype fm_mpit_datatype(enum fathom_type type)
+MPI_Datatype fm_t_datatype(enum fathom_type type)
 {
     switch (type) {
     case FATHOM_INT:
@@ -92,9 +92,9 @@ const char *fathom_mpit_error_string(int code)
     return texts[code - MPI_T_ERR_CANNOT_INIT];
 }
 
-int fm_mpit_info_check(MPI_Info info)
+int fm_t_info_check(MPI_Info info)
 {
-    const struct fathom_host *host = fm_mpit.host;
+    const struct fathom_host *host = fm_t_root.host;
 
     if (info != MPI_INFO_NULL && host && host->info_is_valid && !host->info_is_valid(&info)) {
         return MPI_T_ERR_INVALID;
@@ -102,13 +102,12 @@ int fm_mpit_info_check(MPI_Info info)
     return MPI_SUCCESS;
 }
 
-int fm_mpit_info_create(MPI_Info *out_info, int n, const char *const *keys,
-                        const char *const *values)
+int fm_t_info_create(MPI_Info *out_info, int n, const char *const *keys, const char *const *values)
 {
     MPI_Info info = MPI_INFO_NULL;
 
-    if (fm_mpit.host && fm_mpit.host->info_create &&
-        fm_mpit.host->info_create(&info, n, keys, values) != 0) {
+    if (fm_t_root.host && fm_t_root.host->info_create &&
+        fm_t_root.host->info_create(&info, n, keys, values) != 0) {
         return MPI_T_ERR_MEMORY;
     }
     *out_info = info;
@@ -125,107 +124,107 @@ int PMPI_T_init_thread(int required, int *provided)
                       required != MPI_THREAD_SERIALIZED && required != MPI_THREAD_MULTIPLE)) {
         return MPI_T_ERR_INVALID;
     }
-    if (fm_event_context() >= FATHOM_SAFE_SIGNAL) {
+    if (fm_t_event_context() >= FATHOM_SAFE_SIGNAL) {
         return MPI_T_ERR_NOT_ACCESSIBLE;
     }
-    rc = fm_mpit_tool_start();
+    rc = fm_t_tool_start();
     if (rc == MPI_SUCCESS) {
         /* The registry has locks of its own, whatever level MPI runs at. */
         *provided = MPI_THREAD_MULTIPLE;
     }
     return rc;
 }
-FM_WEAK(MPI_T_init_thread);
+FM_T_WEAK(MPI_T_init_thread);
 
 int PMPI_T_finalize(void)
 {
-    FM_NEED_LOCKS();
-    return fm_mpit_tool_stop();
+    FM_T_NEED_LOCKS();
+    return fm_t_tool_stop();
 }
-FM_WEAK(MPI_T_finalize);
+FM_T_WEAK(MPI_T_finalize);
 
 /* ---- 15.3.5 ---- */
 
 int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
-    const struct fm_enum *e;
+    const struct fm_t_enum *e;
 
-    FM_NEED_READY();
-    e = fm_enum_find((uint64_t)(uintptr_t)enumtype);
+    FM_T_NEED_READY();
+    e = fm_t_enum_find((uint64_t)(uintptr_t)enumtype);
     if (!e) {
         return MPI_T_ERR_INVALID_HANDLE;
     }
-    FM_PUT(num, fm_enum_count(e));
-    fm_mpit_string(e->name, name, name_len);
+    FM_T_PUT(num, fm_t_enum_count(e));
+    fm_t_string(e->name, name, name_len);
     return MPI_SUCCESS;
 }
-FM_WEAK(MPI_T_enum_get_info);
+FM_T_WEAK(MPI_T_enum_get_info);
 
 int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
 {
-    const struct fm_enum *e;
+    const struct fm_t_enum *e;
     const char *text;
     int v;
 
-    FM_NEED_READY();
-    e = fm_enum_find((uint64_t)(uintptr_t)enumtype);
+    FM_T_NEED_READY();
+    e = fm_t_enum_find((uint64_t)(uintptr_t)enumtype);
     if (!e) {
         return MPI_T_ERR_INVALID_HANDLE;
     }
-    if (indx < 0 || indx >= fm_enum_count(e)) {
+    if (indx < 0 || indx >= fm_t_enum_count(e)) {
         return MPI_T_ERR_INVALID_INDEX; /* MPI_T_ERR_INVALID_ITEM is deprecated since MPI-4.0 */
     }
-    fm_enum_item(e, indx, &v, &text);
-    FM_PUT(value, v);
-    fm_mpit_string(text, name, name_len);
+    fm_t_enum_item(e, indx, &v, &text);
+    FM_T_PUT(value, v);
+    fm_t_string(text, name, name_len);
     return MPI_SUCCESS;
 }
-FM_WEAK(MPI_T_enum_get_item);
+FM_T_WEAK(MPI_T_enum_get_item);
 
 /* ---- 15.3.6 ---- */
 
 int PMPI_T_cvar_get_num(int *num_cvar)
 {
-    FM_NEED_READY();
+    FM_T_NEED_READY();
     if (!num_cvar) {
         return MPI_T_ERR_INVALID;
     }
-    *num_cvar = fm_mpit.n_cvars;
+    *num_cvar = fm_t_root.n_cvars;
     return MPI_SUCCESS;
 }
-FM_WEAK(MPI_T_cvar_get_num);
+FM_T_WEAK(MPI_T_cvar_get_num);
 
 int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity,
                          MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len,
                          int *bind, int *scope)
 {
-    const struct fm_cvar *v;
+    const struct fm_t_cvar *v;
 
-    FM_NEED_READY();
-    if (cvar_index < 0 || cvar_index >= fm_mpit.n_cvars) {
+    FM_T_NEED_READY();
+    if (cvar_index < 0 || cvar_index >= fm_t_root.n_cvars) {
         return MPI_T_ERR_INVALID_INDEX;
     }
-    v = &fm_mpit.cvars[cvar_index];
-    fm_mpit_string(v->name, name, name_len);
-    FM_PUT(verbosity, v->row->verbosity ? (int)v->row->verbosity : (int)FATHOM_USER_DETAIL);
-    FM_PUT(datatype, fm_mpit_datatype(v->row->type));
-    FM_PUT(enumtype, (MPI_T_enum)(uintptr_t)v->enum_handle);
-    fm_mpit_string(v->desc, desc, desc_len);
-    FM_PUT(bind, (int)v->bind);
-    FM_PUT(scope, (int)v->row->scope);
+    v = &fm_t_root.cvars[cvar_index];
+    fm_t_string(v->name, name, name_len);
+    FM_T_PUT(verbosity, v->row->verbosity ? (int)v->row->verbosity : (int)FATHOM_USER_DETAIL);
+    FM_T_PUT(datatype, fm_t_datatype(v->row->type));
+    FM_T_PUT(enumtype, (MPI_T_enum)(uintptr_t)v->enum_handle);
+    fm_t_string(v->desc, desc, desc_len);
+    FM_T_PUT(bind, (int)v->bind);
+    FM_T_PUT(scope, (int)v->row->scope);
     return MPI_SUCCESS;
 }
-FM_WEAK(MPI_T_cvar_get_info);
+FM_T_WEAK(MPI_T_cvar_get_info);
 
 /* The three get_index functions of one shape. */
-static int get_index(enum fm_name_kind kind, const char *name, int klass, int *out_index)
+static int get_index(enum fm_t_name_kind kind, const char *name, int klass, int *out_index)
 {
     int i;
 
     if (!name || !out_index) {
         return MPI_T_ERR_INVALID;
     }
-    i = fm_name_find(kind, name, klass);
+    i = fm_t_name_find(kind, name, klass);
     if (i < 0) {
         return MPI_T_ERR_INVALID_NAME;
     }
@@ -235,10 +234,10 @@ static int get_index(enum fm_name_kind kind, const char *name, int klass, int *o
 
 int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
 {
-    FM_NEED_READY();
-    return get_index(FM_NAME_CVAR, name, 0, cvar_index);
+    FM_T_NEED_READY();
+    return get_index(FM_T_NAME_CVAR, name, 0, cvar_index);
 }
-FM_WEAK(MPI_T_cvar_get_index);
+FM_T_WEAK(MPI_T_cvar_get_index);
 
 int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle,
                              int *count)
@@ -246,90 +245,90 @@ int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle
     uint64_t value = 0;
     int n = 0, rc;
 
-    FM_NEED_LOCKS();
+    FM_T_NEED_LOCKS();
     if (!handle || !count) {
         return MPI_T_ERR_INVALID;
     }
-    rc = fm_cvar_alloc(cvar_index, obj_handle, &value, &n);
+    rc = fm_t_cvar_alloc(cvar_index, obj_handle, &value, &n);
     if (rc == MPI_SUCCESS) {
         *handle = (MPI_T_cvar_handle)(uintptr_t)value;
         *count = n;
     }
     return rc;
 }
-FM_WEAK(MPI_T_cvar_handle_alloc);
+FM_T_WEAK(MPI_T_cvar_handle_alloc);
 
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
     int rc;
 
-    FM_NEED_LOCKS();
+    FM_T_NEED_LOCKS();
     if (!handle) {
         return MPI_T_ERR_INVALID;
     }
-    rc = fm_cvar_free((uint64_t)(uintptr_t)*handle);
+    rc = fm_t_cvar_free((uint64_t)(uintptr_t)*handle);
     if (rc == MPI_SUCCESS) {
         *handle = MPI_T_CVAR_HANDLE_NULL;
     }
     return rc;
 }
-FM_WEAK(MPI_T_cvar_handle_free);
+FM_T_WEAK(MPI_T_cvar_handle_free);
 
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
-    FM_NEED_LOCKS();
-    return buf ? fm_cvar_read((uint64_t)(uintptr_t)handle, buf) : MPI_T_ERR_INVALID;
+    FM_T_NEED_LOCKS();
+    return buf ? fm_t_cvar_read((uint64_t)(uintptr_t)handle, buf) : MPI_T_ERR_INVALID;
 }
-FM_WEAK(MPI_T_cvar_read);
+FM_T_WEAK(MPI_T_cvar_read);
 
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
-    FM_NEED_LOCKS();
-    return buf ? fm_cvar_write((uint64_t)(uintptr_t)handle, buf) : MPI_T_ERR_INVALID;
+    FM_T_NEED_LOCKS();
+    return buf ? fm_t_cvar_write((uint64_t)(uintptr_t)handle, buf) : MPI_T_ERR_INVALID;
 }
-FM_WEAK(MPI_T_cvar_write);
+FM_T_WEAK(MPI_T_cvar_write);
 
 /* ---- 15.3.9 ---- */
 
 int PMPI_T_category_get_num(int *num_cat)
 {
-    FM_NEED_READY();
+    FM_T_NEED_READY();
     if (!num_cat) {
         return MPI_T_ERR_INVALID;
     }
-    *num_cat = fm_mpit.n_categories;
+    *num_cat = fm_t_root.n_categories;
     return MPI_SUCCESS;
 }
-FM_WEAK(MPI_T_category_get_num);
+FM_T_WEAK(MPI_T_category_get_num);
 
-static const struct fm_category *category_at(int index)
+static const struct fm_t_category *category_at(int index)
 {
-    return index >= 0 && index < fm_mpit.n_categories ? &fm_mpit.categories[index] : NULL;
+    return index >= 0 && index < fm_t_root.n_categories ? &fm_t_root.categories[index] : NULL;
 }
 
 int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len,
                              int *num_cvars, int *num_pvars, int *num_categories)
 {
-    const struct fm_category *c = category_at(cat_index);
+    const struct fm_t_category *c = category_at(cat_index);
 
-    FM_NEED_READY();
+    FM_T_NEED_READY();
     if (!c) {
         return MPI_T_ERR_INVALID_INDEX;
     }
-    fm_mpit_string(c->name, name, name_len);
-    fm_mpit_string(c->desc, desc, desc_len);
-    FM_PUT(num_cvars, c->n_cvars);
-    FM_PUT(num_pvars, c->n_pvars);
-    FM_PUT(num_categories, c->n_categories);
+    fm_t_string(c->name, name, name_len);
+    fm_t_string(c->desc, desc, desc_len);
+    FM_T_PUT(num_cvars, c->n_cvars);
+    FM_T_PUT(num_pvars, c->n_pvars);
+    FM_T_PUT(num_categories, c->n_categories);
     return MPI_SUCCESS;
 }
-FM_WEAK(MPI_T_category_get_info);
+FM_T_WEAK(MPI_T_category_get_info);
 
 int PMPI_T_category_get_num_events(int cat_index, int *num_events)
 {
-    const struct fm_category *c = category_at(cat_index);
+    const struct fm_t_category *c = category_at(cat_index);
 
-    FM_NEED_READY();
+    FM_T_NEED_READY();
     if (!c) {
         return MPI_T_ERR_INVALID_INDEX;
     }
@@ -339,17 +338,17 @@ int PMPI_T_category_get_num_events(int cat_index, int *num_events)
     *num_events = c->n_events;
     return MPI_SUCCESS;
 }
-FM_WEAK(MPI_T_category_get_num_events);
+FM_T_WEAK(MPI_T_category_get_num_events);
 
 int PMPI_T_category_get_index(const char *name, int *cat_index)
 {
-    FM_NEED_READY();
-    return get_index(FM_NAME_CATEGORY, name, 0, cat_index);
+    FM_T_NEED_READY();
+    return get_index(FM_T_NAME_CATEGORY, name, 0, cat_index);
 }
-FM_WEAK(MPI_T_category_get_index);
+FM_T_WEAK(MPI_T_category_get_index);
 
 /* At most len numbers of a category's list. */
-static int get_list(const struct fm_category *c, const int *list, int n, int len, int indices[])
+static int get_list(const struct fm_t_category *c, const int *list, int n, int len, int indices[])
 {
     if (!c) {
         return MPI_T_ERR_INVALID_INDEX;
@@ -365,63 +364,63 @@ static int get_list(const struct fm_category *c, const int *list, int n, int len
 
 int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 {
-    const struct fm_category *c = category_at(cat_index);
+    const struct fm_t_category *c = category_at(cat_index);
 
-    FM_NEED_READY();
+    FM_T_NEED_READY();
     return get_list(c, c ? c->cvars : NULL, c ? c->n_cvars : 0, len, indices);
 }
-FM_WEAK(MPI_T_category_get_cvars);
+FM_T_WEAK(MPI_T_category_get_cvars);
 
 int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 {
-    const struct fm_category *c = category_at(cat_index);
+    const struct fm_t_category *c = category_at(cat_index);
 
-    FM_NEED_READY();
+    FM_T_NEED_READY();
     return get_list(c, c ? c->pvars : NULL, c ? c->n_pvars : 0, len, indices);
 }
-FM_WEAK(MPI_T_category_get_pvars);
+FM_T_WEAK(MPI_T_category_get_pvars);
 
 int PMPI_T_category_get_events(int cat_index, int len, int indices[])
 {
-    const struct fm_category *c = category_at(cat_index);
+    const struct fm_t_category *c = category_at(cat_index);
 
-    FM_NEED_READY();
+    FM_T_NEED_READY();
     return get_list(c, c ? c->events : NULL, c ? c->n_events : 0, len, indices);
 }
-FM_WEAK(MPI_T_category_get_events);
+FM_T_WEAK(MPI_T_category_get_events);
 
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
 {
-    const struct fm_category *c = category_at(cat_index);
+    const struct fm_t_category *c = category_at(cat_index);
 
-    FM_NEED_READY();
+    FM_T_NEED_READY();
     return get_list(c, c ? c->categories : NULL, c ? c->n_categories : 0, len, indices);
 }
-FM_WEAK(MPI_T_category_get_categories);
+FM_T_WEAK(MPI_T_category_get_categories);
 
 int PMPI_T_category_changed(int *update_number)
 {
-    FM_NEED_READY();
+    FM_T_NEED_READY();
     if (!update_number) {
         return MPI_T_ERR_INVALID;
     }
-    *update_number = fm_category_update_number();
+    *update_number = fm_t_category_update_number();
     return MPI_SUCCESS;
 }
-FM_WEAK(MPI_T_category_changed);
+FM_T_WEAK(MPI_T_category_changed);
 
 /* ---- 15.3.7: names and descriptions; the rest is in mpit_api_pvar.c ---- */
 
 int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
 {
-    FM_NEED_READY();
-    return get_index(FM_NAME_PVAR, name, var_class, pvar_index);
+    FM_T_NEED_READY();
+    return get_index(FM_T_NAME_PVAR, name, var_class, pvar_index);
 }
-FM_WEAK(MPI_T_pvar_get_index);
+FM_T_WEAK(MPI_T_pvar_get_index);
 
 int PMPI_T_event_get_index(const char *name, int *event_index)
 {
-    FM_NEED_READY();
-    return get_index(FM_NAME_EVENT, name, 0, event_index);
+    FM_T_NEED_READY();
+    return get_index(FM_T_NAME_EVENT, name, 0, event_index);
 }
-FM_WEAK(MPI_T_event_get_index);
+FM_T_WEAK(MPI_T_event_get_index);

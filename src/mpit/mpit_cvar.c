@@ -12,20 +12,20 @@
 #include "mpit/mpit_live.h"
 
 struct cvar_handle {
-    struct fm_slot slot;
+    struct fm_t_slot slot;
     int index;
-    const struct fm_object *object; /* NULL: the value of the process */
-    bool is_orphan;                 /* its object is gone */
+    const struct fm_t_object *object; /* NULL: the value of the process */
+    bool is_orphan;                   /* its object is gone */
 };
 
 /* Found without a lock, changed with the registry's (mpit_slots.h). */
-static struct fm_slots handles = {.slot_len = sizeof(struct cvar_handle),
-                                  .kind = FM_SLOT_CVAR_HANDLE};
+static struct fm_t_slots handles = {.slot_len = sizeof(struct cvar_handle),
+                                    .kind = FM_T_SLOT_CVAR_HANDLE};
 
-bool fm_cvar_in_bounds(const struct fathom_cvar *row, int64_t value)
+bool fm_t_cvar_in_bounds(const struct fathom_cvar *row, int64_t value)
 {
     if (row->items) {
-        return fm_enum_has(row->items, value);
+        return fm_t_enum_has(row->items, value);
     }
     if (value < row->min || value > row->max) {
         return false;
@@ -45,72 +45,72 @@ bool fm_cvar_in_bounds(const struct fathom_cvar *row, int64_t value)
 
 int fathom_mpit_cvar_source(int cvar_index, const char **out_unit, const char **out_environment)
 {
-    static _Thread_local char env[FM_NAME_LEN + 64]; /* valid until the thread's next call */
-    const struct fm_cvar *v;
+    static _Thread_local char env[FM_T_NAME_LEN + 64]; /* valid until the thread's next call */
+    const struct fm_t_cvar *v;
 
-    if (cvar_index < 0 || cvar_index >= fm_mpit.n_cvars) {
+    if (cvar_index < 0 || cvar_index >= fm_t_root.n_cvars) {
         return -1;
     }
-    v = &fm_mpit.cvars[cvar_index];
+    v = &fm_t_root.cvars[cvar_index];
     if (out_unit) {
         *out_unit = v->row->unit ? v->row->unit : "";
     }
     if (out_environment) {
         env[0] = '\0';
         if (v->bind == FATHOM_BIND_NONE) {
-            fm_mpit_env_name(env, sizeof(env), v->name);
+            fm_t_env_name(env, sizeof(env), v->name);
         }
         *out_environment = env;
     }
     return (int)v->source;
 }
 
-int fm_cvar_alloc(int index, const void *obj_handle, uint64_t *out_handle, int *out_count)
+int fm_t_cvar_alloc(int index, const void *obj_handle, uint64_t *out_handle, int *out_count)
 {
-    const struct fm_object *object = NULL;
+    const struct fm_t_object *object = NULL;
     struct cvar_handle *h;
-    const struct fm_cvar *v;
+    const struct fm_t_cvar *v;
     int rc = FM_T_OK;
 
-    if (index < 0 || index >= fm_mpit.n_cvars) {
+    if (index < 0 || index >= fm_t_root.n_cvars) {
         return FM_T_INVALID_INDEX;
     }
-    v = &fm_mpit.cvars[index];
-    fm_mpit_lock();
+    v = &fm_t_root.cvars[index];
+    fm_t_lock();
     if (v->bind != FATHOM_BIND_NONE) {
-        object = fm_object_of_handle(v->table, v->bind, obj_handle);
+        object = fm_t_object_of_handle(v->table, v->bind, obj_handle);
     }
     if (v->bind != FATHOM_BIND_NONE && !object) {
         rc = FM_T_INVALID;
-    } else if ((h = fm_slots_take(&handles)) == NULL) {
-        rc = fm_mpit_live_no_slot(&handles);
+    } else if ((h = fm_t_slots_take(&handles)) == NULL) {
+        rc = fm_t_slots_why(&handles);
     } else {
         h->index = index;
         h->object = object;
-        fm_slots_publish(&handles, h);
-        *out_handle = fm_slots_value(&handles, h);
+        fm_t_slots_publish(&handles, h);
+        *out_handle = fm_t_slots_value(&handles, h);
         *out_count = v->row->type == FATHOM_CHAR ? v->row->count : 1;
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return rc;
 }
 
-int fm_cvar_free(uint64_t handle)
+int fm_t_cvar_free(uint64_t handle)
 {
     struct cvar_handle *h;
 
-    fm_mpit_lock();
-    h = fm_slots_find(&handles, handle);
+    fm_t_lock();
+    h = fm_t_slots_find(&handles, handle);
     if (h) {
-        fm_slots_drop(&handles, h);
+        fm_t_slots_drop(&handles, h);
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return h ? FM_T_OK : FM_T_INVALID_HANDLE;
 }
 
 static uint64_t *word_of(const struct cvar_handle *h)
 {
-    const struct fm_cvar *v = &fm_mpit.cvars[h->index];
+    const struct fm_t_cvar *v = &fm_t_root.cvars[h->index];
 
     return h->object ? (uint64_t *)(void *)(h->object->block + v->row->object_at)
                      : (uint64_t *)(void *)(v->table->block + v->row->at);
@@ -119,7 +119,7 @@ static uint64_t *word_of(const struct cvar_handle *h)
 /* Called locked, with a live handle. */
 static void cvar_read(const struct cvar_handle *h, void *buf)
 {
-    const struct fm_cvar *v = &fm_mpit.cvars[h->index];
+    const struct fm_t_cvar *v = &fm_t_root.cvars[h->index];
     uint64_t word;
 
     if (v->row->type == FATHOM_CHAR) {
@@ -132,21 +132,21 @@ static void cvar_read(const struct cvar_handle *h, void *buf)
                     : __atomic_load_n((uint64_t *)(void *)(v->table->block + v->row->at),
                                       __ATOMIC_RELAXED);
     }
-    fm_type_store(v->row->type, buf, 0, word);
+    fm_t_type_store(v->row->type, buf, 0, word);
 }
 
-int fm_cvar_read(uint64_t handle, void *buf)
+int fm_t_cvar_read(uint64_t handle, void *buf)
 {
     const struct cvar_handle *h;
     int rc = FM_T_INVALID_HANDLE;
 
-    fm_mpit_lock();
-    h = fm_slots_find(&handles, handle);
+    fm_t_lock();
+    h = fm_t_slots_find(&handles, handle);
     if (h && !h->is_orphan) {
         cvar_read(h, buf);
         rc = FM_T_OK;
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return rc;
 }
 
@@ -155,17 +155,17 @@ static int may_write(const struct fathom_cvar *row)
     if (row->scope == FATHOM_SCOPE_CONSTANT || row->scope == FATHOM_SCOPE_READONLY) {
         return FM_T_CVAR_SET_NEVER;
     }
-    if (row->fixed_after_init && fm_mpit.host && fm_mpit.host->is_before_init &&
-        !fm_mpit.host->is_before_init()) {
+    if (row->fixed_after_init && fm_t_root.host && fm_t_root.host->is_before_init &&
+        !fm_t_root.host->is_before_init()) {
         return FM_T_CVAR_SET_NOT_NOW;
     }
     return FM_T_OK;
 }
 
 /* Called locked. The row's `changed` sees the new value in place and may refuse it. */
-static int write_text(const struct fm_cvar *v, const char *text)
+static int write_text(const struct fm_t_cvar *v, const char *text)
 {
-    char *at = v->table->block + v->row->at, old[FM_TEXT_MAX];
+    char *at = v->table->block + v->row->at, old[FM_T_TEXT_MAX];
     size_t room = (size_t)v->row->count, len = strnlen(text, room);
 
     if (len == room) {
@@ -181,7 +181,7 @@ static int write_text(const struct fm_cvar *v, const char *text)
     return FM_T_OK;
 }
 
-static int write_word(const struct cvar_handle *h, const struct fm_cvar *v, uint64_t value)
+static int write_word(const struct cvar_handle *h, const struct fm_t_cvar *v, uint64_t value)
 {
     uint64_t *word = word_of(h), old = *word;
     double real;
@@ -191,7 +191,7 @@ static int write_word(const struct cvar_handle *h, const struct fm_cvar *v, uint
         if (!(real >= v->row->min_real && real <= v->row->max_real)) {
             return FM_T_INVALID;
         }
-    } else if (!fm_cvar_in_bounds(v->row, (int64_t)value)) {
+    } else if (!fm_t_cvar_in_bounds(v->row, (int64_t)value)) {
         return FM_T_INVALID;
     }
     __atomic_store_n(word, h->object ? value + 1 : value, __ATOMIC_RELAXED);
@@ -205,7 +205,7 @@ static int write_word(const struct cvar_handle *h, const struct fm_cvar *v, uint
 
 static int cvar_write(const struct cvar_handle *h, const void *buf)
 {
-    struct fm_cvar *v = &fm_mpit.cvars[h->index];
+    struct fm_t_cvar *v = &fm_t_root.cvars[h->index];
     uint64_t value = 0;
     int rc = may_write(v->row);
 
@@ -215,7 +215,7 @@ static int cvar_write(const struct cvar_handle *h, const void *buf)
     if (v->row->type == FATHOM_CHAR) {
         rc = write_text(v, buf);
     } else {
-        value = fm_type_load(v->row->type, buf, 0);
+        value = fm_t_type_load(v->row->type, buf, 0);
         rc = write_word(h, v, value);
     }
     if (rc == FM_T_OK) {
@@ -223,32 +223,32 @@ static int cvar_write(const struct cvar_handle *h, const void *buf)
         if (v->page_row) {
             v->page_row->source = FATHOM_FROM_TOOL;
         }
-        fm_mpit_cvar_written(h->index, value);
+        fm_t_cvar_written(h->index, value);
     }
     return rc;
 }
 
-int fm_cvar_write(uint64_t handle, const void *buf)
+int fm_t_cvar_write(uint64_t handle, const void *buf)
 {
     const struct cvar_handle *h;
     int rc = FM_T_INVALID_HANDLE;
 
-    fm_mpit_lock();
-    h = fm_slots_find(&handles, handle);
+    fm_t_lock();
+    h = fm_t_slots_find(&handles, handle);
     if (h && !h->is_orphan) {
         rc = cvar_write(h, buf);
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     fathom_mpit_poll();
     return rc;
 }
 
-void fm_cvar_orphan(const struct fm_object *object)
+void fm_t_cvar_orphan(const struct fm_t_object *object)
 {
     struct cvar_handle *h;
     uint32_t i;
 
-    for (i = 0; handles.n_live && (h = fm_slots_at(&handles, i)) != NULL; i++) {
+    for (i = 0; handles.n_live && (h = fm_t_slots_at(&handles, i)) != NULL; i++) {
         if (h->object == object) {
             h->object = NULL;
             h->is_orphan = true;
@@ -256,7 +256,7 @@ void fm_cvar_orphan(const struct fm_object *object)
     }
 }
 
-void fm_cvar_finish(void)
+void fm_t_cvar_finish(void)
 {
-    fm_slots_finish(&handles);
+    fm_t_slots_finish(&handles);
 }

@@ -31,7 +31,7 @@
 
 /* Fields that emitters use are atomic. */
 struct callback {
-    fm_any_fn fn;
+    fm_t_any_fn fn;
     void *user_data;
     struct callback *retired; /* chain of those that an emitter may still be in */
 };
@@ -40,34 +40,34 @@ enum state { DEAD, LIVE, ENDING, ENDED };
 
 #define N_LEVELS 4
 
-struct fm_registration {
-    struct fm_slot slot;
-    struct fm_registration *next; /* in its event's list, never changes */
-    struct fm_event *event;
+struct fm_t_registration {
+    struct fm_t_slot slot;
+    struct fm_t_registration *next; /* in its event's list, never changes */
+    struct fm_t_event *event;
     _Atomic(const void *) object; /* NULL: not bound */
     _Atomic uint32_t state;
     _Atomic uint32_t n_inside;
     _Atomic(struct callback *) callbacks[N_LEVELS];
-    _Atomic(fm_any_fn) dropped_fn;
-    _Atomic uint64_t n_dropped[FM_SOURCES];
+    _Atomic(fm_t_any_fn) dropped_fn;
+    _Atomic uint64_t n_dropped[FM_T_SOURCES];
     struct callback *retired;
-    fm_any_fn free_fn;
+    fm_t_any_fn free_fn;
     void *free_data;
     uint64_t free_value;
     bool is_orphan;
 };
 
 /* Found without a lock, changed with the registry's (mpit_slots.h). */
-static struct fm_slots registrations = {.slot_len = sizeof(struct fm_registration),
-                                        .kind = FM_SLOT_REGISTRATION};
+static struct fm_t_slots registrations = {.slot_len = sizeof(struct fm_t_registration),
+                                          .kind = FM_T_SLOT_REGISTRATION};
 
 /* Instances on show: valid only while their callback runs. A bit of `free_instances` is the right
    to use the instance with that number. */
 struct instance {
     _Atomic uint64_t value;
     uint64_t use;
-    const struct fm_event *event;
-    const struct fm_raised *raised;
+    const struct fm_t_event *event;
+    const struct fm_t_raised *raised;
 };
 
 #define N_INSTANCES 64
@@ -81,7 +81,7 @@ static _Atomic uint32_t delivering;
 
 /* Not 0: some registration has lost events of this source and was not told. Set after the count of
    the registration, taken before it (both sequentially consistent). */
-static _Atomic uint32_t lossy[FM_SOURCES];
+static _Atomic uint32_t lossy[FM_T_SOURCES];
 
 /* What the innermost callback on this thread had to bear. Initial-exec: signal handlers use it. */
 static _Thread_local int context __attribute__((tls_model("initial-exec")));
@@ -101,7 +101,7 @@ static int level_number(int safety)
     return -1;
 }
 
-int fm_event_context(void)
+int fm_t_event_context(void)
 {
     return context;
 }
@@ -128,7 +128,8 @@ static void context_end(int before)
 
 /* ---- instances ---- */
 
-static struct instance *instance_take(const struct fm_event *event, const struct fm_raised *raised)
+static struct instance *instance_take(const struct fm_t_event *event,
+                                      const struct fm_t_raised *raised)
 {
     uint64_t bits = atomic_load_explicit(&free_instances, memory_order_relaxed), lowest;
     struct instance *in;
@@ -146,7 +147,7 @@ static struct instance *instance_take(const struct fm_event *event, const struct
     in->event = event;
     in->raised = raised;
     atomic_store_explicit(&in->value,
-                          in->use << 32 | (uint64_t)FM_SLOT_INSTANCE << 28 |
+                          in->use << 32 | (uint64_t)FM_T_SLOT_INSTANCE << 28 |
                               (uint64_t)__builtin_ctzll(lowest),
                           memory_order_release);
     return in;
@@ -171,7 +172,7 @@ static const struct instance *instance_find(uint64_t value)
     return &instances[number];
 }
 
-int fm_event_read(uint64_t instance, int item, void *buf)
+int fm_t_event_read(uint64_t instance, int item, void *buf)
 {
     const struct instance *in = instance_find(instance);
 
@@ -181,11 +182,11 @@ int fm_event_read(uint64_t instance, int item, void *buf)
     if (item < 0 || item >= in->event->row->n_data) {
         return FM_T_INVALID_INDEX;
     }
-    fm_type_store(in->event->row->data[item].type, buf, 0, in->raised->values[item]);
+    fm_t_type_store(in->event->row->data[item].type, buf, 0, in->raised->values[item]);
     return FM_T_OK;
 }
 
-int fm_event_copy(uint64_t instance, void *buf)
+int fm_t_event_copy(uint64_t instance, void *buf)
 {
     const struct instance *in = instance_find(instance);
     int i;
@@ -194,13 +195,13 @@ int fm_event_copy(uint64_t instance, void *buf)
         return FM_T_INVALID_HANDLE;
     }
     for (i = 0; i < in->event->row->n_data; i++) {
-        fm_type_store(in->event->row->data[i].type, (char *)buf + in->event->displacements[i], 0,
-                      in->raised->values[i]);
+        fm_t_type_store(in->event->row->data[i].type, (char *)buf + in->event->displacements[i], 0,
+                        in->raised->values[i]);
     }
     return FM_T_OK;
 }
 
-int fm_event_when(uint64_t instance, int64_t *out_timestamp)
+int fm_t_event_when(uint64_t instance, int64_t *out_timestamp)
 {
     const struct instance *in = instance_find(instance);
 
@@ -211,7 +212,7 @@ int fm_event_when(uint64_t instance, int64_t *out_timestamp)
     return FM_T_OK;
 }
 
-int fm_event_whence(uint64_t instance, int *out_source)
+int fm_t_event_whence(uint64_t instance, int *out_source)
 {
     const struct instance *in = instance_find(instance);
 
@@ -225,11 +226,11 @@ int fm_event_whence(uint64_t instance, int *out_source)
 /* ---- calling ---- */
 
 /* The last one out of a freed registration says so to its owner; nobody raises it again. */
-static void end_if_last(struct fm_registration *r, int safety)
+static void end_if_last(struct fm_t_registration *r, int safety)
 {
-    struct fm_event *e = r->event;
+    struct fm_t_event *e = r->event;
     uint32_t ending = ENDING;
-    fm_any_fn fn;
+    fm_t_any_fn fn;
     uint64_t value;
     void *data;
     int before;
@@ -246,20 +247,20 @@ static void end_if_last(struct fm_registration *r, int safety)
     atomic_fetch_add(&e->n_dead, 1);
     if (fn) {
         before = context_begin(safety);
-        fm_event_call_free(fn, value, safety, data);
+        fm_t_event_call_free(fn, value, safety, data);
         context_end(before);
     }
 }
 
-/* Sequentially consistent with the store of ENDING in fm_event_free: either the emitter sees that,
-   or fm_event_free sees the emitter. */
-static bool enter(struct fm_registration *r)
+/* Sequentially consistent with the store of ENDING in fm_t_event_free: either the emitter sees
+   that, or fm_t_event_free sees the emitter. */
+static bool enter(struct fm_t_registration *r)
 {
     atomic_fetch_add(&r->n_inside, 1);
     return atomic_load(&r->state) == LIVE;
 }
 
-static void leave(struct fm_registration *r, int safety)
+static void leave(struct fm_t_registration *r, int safety)
 {
     if (atomic_fetch_sub(&r->n_inside, 1) == 1) {
         end_if_last(r, safety);
@@ -268,7 +269,7 @@ static void leave(struct fm_registration *r, int safety)
 
 /* The callback with the lowest level that is sufficient (15.3.8.3); *out_any: is there one at all?
  */
-static struct callback *pick(struct fm_registration *r, int safety, bool *out_any)
+static struct callback *pick(struct fm_t_registration *r, int safety, bool *out_any)
 {
     struct callback *cb, *chosen = NULL;
     int i;
@@ -285,23 +286,23 @@ static struct callback *pick(struct fm_registration *r, int safety, bool *out_an
 }
 
 /* Losses are kept only for a handler (15.3.8.5). */
-static void drop(struct fm_registration *r, int source)
+static void drop(struct fm_t_registration *r, int source)
 {
     if (atomic_load(&r->dropped_fn)) {
         atomic_fetch_add(&r->n_dropped[source], 1);
         atomic_store(&lossy[source], 1);
         __atomic_store_n(&fathom_mpit_waiting, 1, __ATOMIC_SEQ_CST);
     }
-    __atomic_fetch_add(&fm_mpit_words->n_dropped, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&fm_t_counters->n_dropped, 1, __ATOMIC_RELAXED);
 }
 
 /* False: its handler cannot be called here, but in another place. The user_data is that of the
    event callback that would be called here. */
-static bool report_loss(struct fm_registration *r, int source, int safety)
+static bool report_loss(struct fm_t_registration *r, int source, int safety)
 {
     bool is_told = true, is_any;
     struct callback *cb;
-    fm_any_fn fn;
+    fm_t_any_fn fn;
     uint64_t n, value;
     int before;
 
@@ -313,8 +314,8 @@ static bool report_loss(struct fm_registration *r, int source, int safety)
         n = fn && cb && value ? atomic_exchange(&r->n_dropped[source], 0) : 0;
         if (n > 0) {
             before = context_begin(safety);
-            fm_event_call_dropped(fn, n < INT64_MAX ? n : INT64_MAX, value, source, safety,
-                                  cb->user_data);
+            fm_t_event_call_dropped(fn, n < INT64_MAX ? n : INT64_MAX, value, source, safety,
+                                    cb->user_data);
             context_end(before);
         }
     }
@@ -325,7 +326,7 @@ static bool report_loss(struct fm_registration *r, int source, int safety)
 /* All who lost events of this source are told before the next one of it is raised (15.3.8.5). */
 static void report_losses(int source, int safety)
 {
-    struct fm_registration *r;
+    struct fm_t_registration *r;
     bool is_left = false;
     int i;
 
@@ -333,8 +334,8 @@ static void report_losses(int source, int safety)
         atomic_exchange(&lossy[source], 0) == 0) {
         return;
     }
-    for (i = 0; i < fm_mpit.n_events; i++) {
-        r = atomic_load_explicit(&fm_mpit.events[i].registrations, memory_order_acquire);
+    for (i = 0; i < fm_t_root.n_events; i++) {
+        r = atomic_load_explicit(&fm_t_root.events[i].registrations, memory_order_acquire);
         for (; r; r = r->next) {
             if (atomic_load(&r->n_dropped[source]) > 0) {
                 is_left |= !report_loss(r, source, safety);
@@ -347,7 +348,7 @@ static void report_losses(int source, int safety)
 }
 
 /* r is entered. The handlers may free r or change its callbacks: these are looked up after them. */
-static void call(struct fm_registration *r, const struct fm_raised *raised, int safety)
+static void call(struct fm_t_registration *r, const struct fm_t_raised *raised, int safety)
 {
     struct instance *in = NULL;
     struct callback *cb;
@@ -363,17 +364,17 @@ static void call(struct fm_registration *r, const struct fm_raised *raised, int 
         drop(r, raised->source);
         return;
     }
-    __atomic_fetch_add(&fm_mpit_words->n_called, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&fm_t_counters->n_called, 1, __ATOMIC_RELAXED);
     before = context_begin(safety);
-    fm_event_call(cb->fn, atomic_load(&in->value), raised->registration, safety, cb->user_data);
+    fm_t_event_call(cb->fn, atomic_load(&in->value), raised->registration, safety, cb->user_data);
     context_end(before);
     instance_give(in);
 }
 
-static void wait_in_queue(struct fm_registration *r, const struct fm_raised *raised)
+static void wait_in_queue(struct fm_t_registration *r, const struct fm_t_raised *raised)
 {
-    if (fm_queue_push(raised)) {
-        __atomic_fetch_add(&fm_mpit_words->n_waited, 1, __ATOMIC_RELAXED);
+    if (fm_t_queue_push(raised)) {
+        __atomic_fetch_add(&fm_t_counters->n_waited, 1, __ATOMIC_RELAXED);
     } else {
         drop(r, raised->source);
     }
@@ -382,9 +383,9 @@ static void wait_in_queue(struct fm_registration *r, const struct fm_raised *rai
 /* Deliver the oldest waiting event. False: there is none, or its callbacks may not run here. */
 static bool deliver_one(int safety)
 {
-    const struct fm_raised *oldest = fm_queue_peek();
-    struct fm_registration *r;
-    struct fm_raised raised;
+    const struct fm_t_raised *oldest = fm_t_queue_peek();
+    struct fm_t_registration *r;
+    struct fm_t_raised raised;
     struct callback *cb;
     bool is_any, has_entered;
 
@@ -392,9 +393,9 @@ static bool deliver_one(int safety)
         return false;
     }
     raised = *oldest;
-    r = fm_slots_find(&registrations, raised.registration);
+    r = fm_t_slots_find(&registrations, raised.registration);
     if (!r) {
-        fm_queue_pop(); /* freed while it waited */
+        fm_t_queue_pop(); /* freed while it waited */
         return true;
     }
     has_entered = enter(r);
@@ -403,7 +404,7 @@ static bool deliver_one(int safety)
         leave(r, safety);
         return false;
     }
-    fm_queue_pop();
+    fm_t_queue_pop();
     if (cb) {
         call(r, &raised, safety);
     }
@@ -425,19 +426,19 @@ static bool is_waiting(void)
 {
     int i;
 
-    for (i = 0; i < FM_SOURCES; i++) {
+    for (i = 0; i < FM_T_SOURCES; i++) {
         if (atomic_load(&lossy[i]) != 0) {
             return true;
         }
     }
-    return fm_queue_len() != 0;
+    return fm_t_queue_len() != 0;
 }
 
 /* At most what waits now: what callbacks cause meanwhile is for the next time. Delivery is taken.
  */
 static void drain(int safety)
 {
-    unsigned n = fm_queue_len();
+    unsigned n = fm_t_queue_len();
 
     while (n-- > 0 && deliver_one(safety)) {
     }
@@ -455,8 +456,8 @@ void fathom_mpit_deliver(void)
     int i;
 
     /* Not in a signal handler, though a callback there called what led here. */
-    if (fm_queue_room() != 0 && context < FATHOM_SAFE_SIGNAL && take_delivery()) {
-        for (i = 0; i < FM_SOURCES; i++) {
+    if (fm_t_queue_room() != 0 && context < FATHOM_SAFE_SIGNAL && take_delivery()) {
+        for (i = 0; i < FM_T_SOURCES; i++) {
             report_losses(i, context);
         }
         drain(context);
@@ -466,11 +467,11 @@ void fathom_mpit_deliver(void)
 
 static bool is_ordered(int source)
 {
-    return source != FM_SOURCE_ASYNC;
+    return source != FM_T_SOURCE_ASYNC;
 }
 
 /* r is entered. */
-static void deliver_to(struct fm_registration *r, const struct fm_raised *raised, int safety)
+static void deliver_to(struct fm_t_registration *r, const struct fm_t_raised *raised, int safety)
 {
     bool is_any, is_mine = true;
     struct callback *cb = pick(r, safety, &is_any);
@@ -481,7 +482,7 @@ static void deliver_to(struct fm_registration *r, const struct fm_raised *raised
     if (is_ordered(raised->source)) {
         is_mine = cb && take_delivery();
     }
-    if (!cb || !is_mine || (is_ordered(raised->source) && fm_queue_len() != 0)) {
+    if (!cb || !is_mine || (is_ordered(raised->source) && fm_t_queue_len() != 0)) {
         wait_in_queue(r, raised);
     } else {
         call(r, raised, safety);
@@ -491,18 +492,18 @@ static void deliver_to(struct fm_registration *r, const struct fm_raised *raised
     }
 }
 
-static void raise_event(struct fm_event *e, const void *object, const uint64_t *values, int source,
-                        int safety)
+static void raise_event(struct fm_t_event *e, const void *object, const uint64_t *values,
+                        int source, int safety)
 {
-    struct fm_raised raised = {.timestamp = fathom_mpit_clock(), .source = source};
-    struct fm_registration *r;
+    struct fm_t_raised raised = {.timestamp = fathom_mpit_clock(), .source = source};
+    struct fm_t_registration *r;
     const void *bound;
 
     safety = demand(safety);
     if (e->row->n_data) {
         memcpy(raised.values, values, (size_t)e->row->n_data * sizeof(*values));
     }
-    __atomic_fetch_add(&fm_mpit_words->n_raised, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&fm_t_counters->n_raised, 1, __ATOMIC_RELAXED);
     for (r = atomic_load_explicit(&e->registrations, memory_order_acquire); r; r = r->next) {
         if (atomic_load_explicit(&r->state, memory_order_relaxed) != LIVE) {
             continue;
@@ -517,20 +518,20 @@ static void raise_event(struct fm_event *e, const void *object, const uint64_t *
         leave(r, safety);
     }
     /* What an earlier context had to leave waiting may run here. */
-    if (is_ordered(source) && fm_queue_len() != 0 && take_delivery()) {
+    if (is_ordered(source) && fm_t_queue_len() != 0 && take_delivery()) {
         drain(safety);
         end_delivery();
     }
 }
 
 /* The event of this row, if a callback is registered for it. */
-static struct fm_event *wanted(const struct fathom_event *row, const void *block)
+static struct fm_t_event *wanted(const struct fathom_event *row, const void *block)
 {
     const uint64_t *on = (const uint64_t *)(const void *)((const char *)block + row->at);
     uint64_t n = __atomic_load_n(on, __ATOMIC_ACQUIRE);
 
-    if (n > 0 && n <= (uint64_t)fm_mpit.n_events && fm_mpit.events[n - 1].row == row) {
-        return &fm_mpit.events[n - 1];
+    if (n > 0 && n <= (uint64_t)fm_t_root.n_events && fm_t_root.events[n - 1].row == row) {
+        return &fm_t_root.events[n - 1];
     }
     return NULL;
 }
@@ -538,21 +539,21 @@ static struct fm_event *wanted(const struct fathom_event *row, const void *block
 void fathom_mpit_emit_from(const struct fathom_event *event, const void *block, const void *object,
                            const uint64_t *values, enum fathom_safety safety)
 {
-    struct fm_event *e = wanted(event, block);
+    struct fm_t_event *e = wanted(event, block);
 
     if (e) {
         raise_event(e, object, values,
-                    safety <= FATHOM_SAFE_RESTRICTED ? FM_SOURCE_ENGINE : FM_SOURCE_ASYNC,
+                    safety <= FATHOM_SAFE_RESTRICTED ? FM_T_SOURCE_ENGINE : FM_T_SOURCE_ASYNC,
                     (int)safety);
     }
 }
 
-void fm_event_raise(const struct fathom_event *event, const void *block, const uint64_t *values)
+void fm_t_event_raise(const struct fathom_event *event, const void *block, const uint64_t *values)
 {
-    struct fm_event *e = wanted(event, block);
+    struct fm_t_event *e = wanted(event, block);
 
     if (e) {
-        raise_event(e, NULL, values, FM_SOURCE_REGISTRY, FATHOM_SAFE_RESTRICTED);
+        raise_event(e, NULL, values, FM_T_SOURCE_REGISTRY, FATHOM_SAFE_RESTRICTED);
     }
 }
 
@@ -565,26 +566,26 @@ void fathom_mpit_emit(const struct fathom_event *event, const void *block, const
 /* ---- registrations ---- */
 
 /* Called locked: the host tests this word. */
-static void set_on(struct fm_event *e)
+static void set_on(struct fm_t_event *e)
 {
-    uint64_t number = (uint64_t)(e - fm_mpit.events) + 1;
+    uint64_t number = (uint64_t)(e - fm_t_root.events) + 1;
 
     __atomic_store_n(e->on, e->n_callbacks > 0 ? number : 0, __ATOMIC_RELEASE);
 }
 
 /* Called locked: one that is dead, or a new one in front of the list. */
-static struct fm_registration *unused_of(struct fm_event *e)
+static struct fm_t_registration *unused_of(struct fm_t_event *e)
 {
-    struct fm_registration *r;
+    struct fm_t_registration *r;
 
     for (r = atomic_load(&e->registrations); r && atomic_load(&e->n_dead) > 0; r = r->next) {
         if (atomic_load(&r->state) == DEAD && atomic_load(&r->n_inside) == 0) {
             atomic_fetch_sub(&e->n_dead, 1);
-            fm_slots_renew(&registrations, r);
+            fm_t_slots_renew(&registrations, r);
             return r;
         }
     }
-    r = fm_slots_take(&registrations);
+    r = fm_t_slots_take(&registrations);
     if (r) {
         r->event = e;
         r->next = atomic_load(&e->registrations);
@@ -593,50 +594,50 @@ static struct fm_registration *unused_of(struct fm_event *e)
     return r;
 }
 
-int fm_event_alloc(int index, const void *obj_handle, unsigned queue_len,
-                   uint64_t *out_registration)
+int fm_t_event_alloc(int index, const void *obj_handle, unsigned queue_len,
+                     uint64_t *out_registration)
 {
-    struct fm_registration *r;
+    struct fm_t_registration *r;
     const void *object = NULL;
-    struct fm_event *e;
+    struct fm_t_event *e;
     int i, rc = FM_T_OK;
 
-    if (index < 0 || index >= fm_mpit.n_events) {
+    if (index < 0 || index >= fm_t_root.n_events) {
         return FM_T_INVALID_INDEX;
     }
-    e = &fm_mpit.events[index];
-    fm_mpit_lock();
+    e = &fm_t_root.events[index];
+    fm_t_lock();
     if (e->row->bind > FATHOM_BIND_NONE) {
-        object = fm_object_host(e->row->bind, obj_handle);
+        object = fm_t_object_host(e->row->bind, obj_handle);
         rc = object ? FM_T_OK : FM_T_INVALID;
     }
     if (rc == FM_T_OK &&
-        fm_queue_open(queue_len ? queue_len : (unsigned)fm_mpit_words->queue_len) != 0) {
+        fm_t_queue_open(queue_len ? queue_len : (unsigned)fm_t_counters->queue_len) != 0) {
         rc = FM_T_MEMORY;
     }
     if (rc == FM_T_OK) {
         r = unused_of(e);
-        rc = r ? FM_T_OK : fm_mpit_live_no_slot(&registrations);
+        rc = r ? FM_T_OK : fm_t_slots_why(&registrations);
     }
     if (rc == FM_T_OK) {
         atomic_store(&r->object, object);
         atomic_store(&r->dropped_fn, NULL);
-        for (i = 0; i < FM_SOURCES; i++) {
+        for (i = 0; i < FM_T_SOURCES; i++) {
             atomic_store(&r->n_dropped[i], 0);
         }
         r->is_orphan = false;
         r->free_fn = NULL;
-        fm_slots_publish(&registrations, r);
+        fm_t_slots_publish(&registrations, r);
         atomic_store(&r->state, LIVE);
-        *out_registration = fm_slots_value(&registrations, r);
-        fathom_level_add(&fm_mpit_words->registrations, 1);
+        *out_registration = fm_t_slots_value(&registrations, r);
+        fathom_level_add(&fm_t_counters->registrations, 1);
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return rc;
 }
 
 /* Called locked, as the next: callbacks that were replaced are freed once nobody can be in them. */
-static void free_retired(struct fm_registration *r)
+static void free_retired(struct fm_t_registration *r)
 {
     struct callback *next;
 
@@ -648,7 +649,7 @@ static void free_retired(struct fm_registration *r)
     }
 }
 
-static void retire(struct fm_registration *r, int level, struct callback *new_one)
+static void retire(struct fm_t_registration *r, int level, struct callback *new_one)
 {
     struct callback *old = atomic_exchange(&r->callbacks[level], new_one);
 
@@ -660,9 +661,9 @@ static void retire(struct fm_registration *r, int level, struct callback *new_on
     free_retired(r);
 }
 
-int fm_event_callback(uint64_t registration, int safety, void *user_data, fm_any_fn fn)
+int fm_t_event_callback(uint64_t registration, int safety, void *user_data, fm_t_any_fn fn)
 {
-    struct fm_registration *r;
+    struct fm_t_registration *r;
     struct callback *cb = NULL;
     int level = level_number(safety), rc = FM_T_OK;
 
@@ -677,8 +678,8 @@ int fm_event_callback(uint64_t registration, int safety, void *user_data, fm_any
         cb->fn = fn;
         cb->user_data = user_data;
     }
-    fm_mpit_lock();
-    r = fm_slots_find(&registrations, registration);
+    fm_t_lock();
+    r = fm_t_slots_find(&registrations, registration);
     if (!r || r->is_orphan) {
         free(cb);
         rc = FM_T_INVALID_HANDLE;
@@ -686,31 +687,31 @@ int fm_event_callback(uint64_t registration, int safety, void *user_data, fm_any
         retire(r, level, cb);
         set_on(r->event);
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return rc;
 }
 
-int fm_event_dropped(uint64_t registration, fm_any_fn fn)
+int fm_t_event_dropped(uint64_t registration, fm_t_any_fn fn)
 {
-    struct fm_registration *r;
+    struct fm_t_registration *r;
     int i;
 
-    fm_mpit_lock();
-    r = fm_slots_find(&registrations, registration);
+    fm_t_lock();
+    r = fm_t_slots_find(&registrations, registration);
     if (r) {
         /* Without a handler no loss is recorded; a new one in the place of another inherits. */
-        for (i = 0; i < FM_SOURCES && (!fn || !atomic_load(&r->dropped_fn)); i++) {
+        for (i = 0; i < FM_T_SOURCES && (!fn || !atomic_load(&r->dropped_fn)); i++) {
             atomic_store(&r->n_dropped[i], 0);
         }
         atomic_store(&r->dropped_fn, fn);
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return r ? FM_T_OK : FM_T_INVALID_HANDLE;
 }
 
-int fm_event_check(uint64_t registration, int safety)
+int fm_t_event_check(uint64_t registration, int safety)
 {
-    const struct fm_registration *r = fm_slots_find(&registrations, registration);
+    const struct fm_t_registration *r = fm_t_slots_find(&registrations, registration);
     int level = safety < 0 ? 0 : level_number(safety);
 
     if (!r) {
@@ -723,32 +724,32 @@ int fm_event_check(uint64_t registration, int safety)
 }
 
 /* Called locked: nothing is raised for it after this, but for what is under way. */
-static void registration_end(struct fm_registration *r, void *user_data, fm_any_fn fn)
+static void registration_end(struct fm_t_registration *r, void *user_data, fm_t_any_fn fn)
 {
     int i;
 
     r->free_fn = fn;
     r->free_data = user_data;
     r->free_value = atomic_load(&r->slot.value);
-    fm_slots_hide(r);
+    fm_t_slots_hide(r);
     atomic_store(&r->state, ENDING);
     for (i = 0; i < N_LEVELS; i++) {
         retire(r, i, NULL);
     }
     set_on(r->event);
-    fathom_level_add(&fm_mpit_words->registrations, -1);
+    fathom_level_add(&fm_t_counters->registrations, -1);
 }
 
-int fm_event_free(uint64_t registration, void *user_data, fm_any_fn fn)
+int fm_t_event_free(uint64_t registration, void *user_data, fm_t_any_fn fn)
 {
-    struct fm_registration *r;
+    struct fm_t_registration *r;
 
-    fm_mpit_lock();
-    r = fm_slots_find(&registrations, registration);
+    fm_t_lock();
+    r = fm_t_slots_find(&registrations, registration);
     if (r) {
         registration_end(r, user_data, fn);
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     if (!r) {
         return FM_T_INVALID_HANDLE;
     }
@@ -757,13 +758,13 @@ int fm_event_free(uint64_t registration, void *user_data, fm_any_fn fn)
 }
 
 /* Called locked, as what follows: the registrations of an object that ended raise nothing more. */
-void fm_event_orphan(const void *object)
+void fm_t_event_orphan(const void *object)
 {
-    struct fm_registration *r;
+    struct fm_t_registration *r;
     uint32_t at;
     int i;
 
-    for (at = 0; (r = fm_slots_at(&registrations, at)) != NULL; at++) {
+    for (at = 0; (r = fm_t_slots_at(&registrations, at)) != NULL; at++) {
         if (atomic_load(&r->state) == LIVE && object && atomic_load(&r->object) == object) {
             r->is_orphan = true;
             for (i = 0; i < N_LEVELS; i++) {
@@ -776,13 +777,13 @@ void fm_event_orphan(const void *object)
 
 /* Emitters without the host's lock may still walk the lists, so registrations stay for the next
    tool; the queue goes when nobody can be at it. */
-void fm_event_finish(void)
+void fm_t_event_finish(void)
 {
-    struct fm_registration *r;
+    struct fm_t_registration *r;
     bool is_quiet = take_delivery(), is_mine = is_quiet;
     uint32_t at;
 
-    for (at = 0; (r = fm_slots_at(&registrations, at)) != NULL; at++) {
+    for (at = 0; (r = fm_t_slots_at(&registrations, at)) != NULL; at++) {
         if (atomic_load(&r->state) == LIVE) {
             registration_end(r, NULL, NULL);
             end_if_last(r, context);
@@ -792,7 +793,7 @@ void fm_event_finish(void)
     }
     /* Else a callback calls MPI_T_finalize, or one runs on another thread. */
     if (is_quiet) {
-        fm_queue_close();
+        fm_t_queue_close();
     }
     if (is_mine) {
         end_delivery();

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-static unsigned bits_of(const struct fm_hash *h)
+static unsigned bits_of(const struct fm_t_hash *h)
 {
-    return h->chains ? h->bits : FM_HASH_FIRST_BITS;
+    return h->chains ? h->bits : FM_T_HASH_FIRST_BITS;
 }
 
-static struct fm_hash_link *const *chains_of(const struct fm_hash *h)
+static struct fm_t_hash_link *const *chains_of(const struct fm_t_hash *h)
 {
     return h->chains ? h->chains : h->first;
 }
@@ -20,18 +20,18 @@ static size_t place(const void *key, unsigned bits)
     return (size_t)((uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
 }
 
-static struct fm_hash_link **chain_of(struct fm_hash *h, const void *key)
+static struct fm_t_hash_link **chain_of(struct fm_t_hash *h, const void *key)
 {
     return &(h->chains ? h->chains : h->first)[place(key, bits_of(h))];
 }
 
 /* Without memory the chains just get longer. */
-static void resize(struct fm_hash *h, unsigned bits)
+static void resize(struct fm_t_hash *h, unsigned bits)
 {
-    struct fm_hash_link **bigger = NULL, **old = h->chains ? h->chains : h->first, *link;
+    struct fm_t_hash_link **bigger = NULL, **old = h->chains ? h->chains : h->first, *link;
     size_t n_old = (size_t)1 << bits_of(h);
 
-    if (bits > FM_HASH_FIRST_BITS) {
+    if (bits > FM_T_HASH_FIRST_BITS) {
         bigger = calloc((size_t)1 << bits, sizeof(*bigger));
         if (!bigger) {
             return;
@@ -39,7 +39,7 @@ static void resize(struct fm_hash *h, unsigned bits)
     }
     for (size_t i = 0; i < n_old; i++) {
         while ((link = old[i]) != NULL) {
-            struct fm_hash_link **to = &(bigger ? bigger : h->first)[place(link->key, bits)];
+            struct fm_t_hash_link **to = &(bigger ? bigger : h->first)[place(link->key, bits)];
 
             old[i] = link->next;
             link->next = *to;
@@ -51,9 +51,9 @@ static void resize(struct fm_hash *h, unsigned bits)
     h->bits = bits;
 }
 
-void fm_hash_add(struct fm_hash *h, struct fm_hash_link *link)
+void fm_t_hash_add(struct fm_t_hash *h, struct fm_t_hash_link *link)
 {
-    struct fm_hash_link **chain;
+    struct fm_t_hash_link **chain;
 
     if (h->n >> bits_of(h) != 0) {
         resize(h, bits_of(h) + 1);
@@ -64,9 +64,9 @@ void fm_hash_add(struct fm_hash *h, struct fm_hash_link *link)
     h->n++;
 }
 
-void fm_hash_remove(struct fm_hash *h, struct fm_hash_link *link)
+void fm_t_hash_remove(struct fm_t_hash *h, struct fm_t_hash_link *link)
 {
-    struct fm_hash_link **at = chain_of(h, link->key);
+    struct fm_t_hash_link **at = chain_of(h, link->key);
 
     while (*at != link) {
         at = &(*at)->next;
@@ -78,9 +78,9 @@ void fm_hash_remove(struct fm_hash *h, struct fm_hash_link *link)
     }
 }
 
-struct fm_hash_link *fm_hash_find(const struct fm_hash *h, const void *key)
+struct fm_t_hash_link *fm_t_hash_find(const struct fm_t_hash *h, const void *key)
 {
-    struct fm_hash_link *link = chains_of(h)[place(key, bits_of(h))];
+    struct fm_t_hash_link *link = chains_of(h)[place(key, bits_of(h))];
 
     while (link && link->key != key) {
         link = link->next;
@@ -88,12 +88,12 @@ struct fm_hash_link *fm_hash_find(const struct fm_hash *h, const void *key)
     return link;
 }
 
-struct fm_hash_link *fm_hash_next(const struct fm_hash_link *link)
+struct fm_t_hash_link *fm_t_hash_next(const struct fm_t_hash_link *link)
 {
     const void *key = link->key;
 
     do {
         link = link->next;
     } while (link && link->key != key);
-    return (struct fm_hash_link *)link;
+    return (struct fm_t_hash_link *)link;
 }

@@ -10,26 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FM_HASH_FIRST_BITS 6
+#define FM_T_HASH_FIRST_BITS 6
 
 /* First member of a thing; `key` is set by the owner before it is added. */
-struct fm_hash_link {
-    struct fm_hash_link *next;
+struct fm_t_hash_link {
+    struct fm_t_hash_link *next;
     const void *key;
 };
 
 /* Zeroed before first use. */
-struct fm_hash {
-    struct fm_hash_link **chains; /* 1 << bits of them; NULL: `first` */
+struct fm_t_hash {
+    struct fm_t_hash_link **chains; /* 1 << bits of them; NULL: `first` */
     size_t n;
     unsigned bits;
-    struct fm_hash_link *first[1u << FM_HASH_FIRST_BITS];
+    struct fm_t_hash_link *first[1u << FM_T_HASH_FIRST_BITS];
 };
 
-void fm_hash_add(struct fm_hash *h, struct fm_hash_link *link);
+void fm_t_hash_add(struct fm_t_hash *h, struct fm_t_hash_link *link);
 /* One that is in. */
-void fm_hash_remove(struct fm_hash *h, struct fm_hash_link *link);
+void fm_t_hash_remove(struct fm_t_hash *h, struct fm_t_hash_link *link);
 /* Some thing with this pointer, or NULL. */
-struct fm_hash_link *fm_hash_find(const struct fm_hash *h, const void *key);
+struct fm_t_hash_link *fm_t_hash_find(const struct fm_t_hash *h, const void *key);
 /* The next thing with the same pointer, or NULL. */
-struct fm_hash_link *fm_hash_next(const struct fm_hash_link *link);
+struct fm_t_hash_link *fm_t_hash_next(const struct fm_t_hash_link *link);

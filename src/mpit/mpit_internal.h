@@ -4,7 +4,7 @@
  *
  * A row of a provider's table becomes one entry here when it is added, and gets its number when
  * fathom_mpit_start() fixes the set; entries never move or go away after that. Everything that
- * changes is guarded by fm_mpit_lock(), save what is said to be atomic.
+ * changes is guarded by fm_t_lock(), save what is said to be atomic.
  */
 #pragma once
 
@@ -18,8 +18,8 @@
 #include "mpit/mpit_hash.h"
 #include "mpit/mpit_slots.h"
 
-/* MPI_SUCCESS and the MPI_T error codes (MPI-5.0 15.3.10) as numbers; mpit_api_var.c holds them
-   against mpi.h. These are what functions of this folder return to mpit_api_*. */
+/* MPI_SUCCESS and the MPI_T error codes (MPI-5.0 15.3.10); mpit_api_var.c holds them against
+   mpi.h. */
 enum fm_t_code {
     FM_T_OK = 0,
     FM_T_CANNOT_INIT = 1001,
@@ -42,28 +42,28 @@ enum fm_t_code {
     FM_T_PVAR_NO_ATOMIC,
 };
 
-#define FM_NAME_LEN  FATHOM_PAGE_NAME_LEN
-#define FM_TEXT_MAX  256 /* bytes of a string variable */
-#define FM_EVENT_MAX 8   /* data items of an event */
+#define FM_T_NAME_LEN  FATHOM_PAGE_NAME_LEN
+#define FM_T_TEXT_MAX  256 /* bytes of a string variable */
+#define FM_T_EVENT_MAX 8   /* data items of an event */
 
 /* A table that was added. */
-struct fm_table {
+struct fm_t_table {
     const struct fathom_table *from;
     char *block;
     uint32_t number; /* from 1; the `block` of its rows and objects in the page */
 };
 
-struct fm_enum {
-    struct fm_slot slot; /* handles never go stale; the value is checked all the same */
+struct fm_t_enum {
+    struct fm_t_slot slot; /* handles never go stale; the value is checked all the same */
     const char *name;
     const struct fathom_enum *from; /* NULL: the names of an event's elements */
     const struct fathom_event *event;
 };
 
 /* A control variable as tools see it; a bound row makes two of them. */
-struct fm_cvar {
+struct fm_t_cvar {
     const struct fathom_cvar *row;
-    const struct fm_table *table;
+    const struct fm_t_table *table;
     const char *name;
     char *desc;
     enum fathom_bind bind; /* NONE for the value of the process */
@@ -73,24 +73,24 @@ struct fm_cvar {
 };
 
 /* How a handle turns the words into what it shows. */
-enum fm_pvar_mode {
-    FM_PVAR_AS_IS, /* the word; while stopped, as it was */
-    FM_PVAR_SINCE, /* what came since start */
-    FM_PVAR_HIGH,  /* extremes of a struct fathom_level */
-    FM_PVAR_LOW,
+enum fm_t_pvar_mode {
+    FM_T_PVAR_AS_IS, /* the word; while stopped, as it was */
+    FM_T_PVAR_SINCE, /* what came since start */
+    FM_T_PVAR_HIGH,  /* extremes of a struct fathom_level */
+    FM_T_PVAR_LOW,
 };
 
-struct fm_pvar {
+struct fm_t_pvar {
     const struct fathom_pvar *row;
-    const struct fm_table *table;
+    const struct fm_t_table *table;
     char *desc;
     enum fathom_class klass;
     enum fathom_type type;
     enum fathom_bind bind;
-    enum fm_pvar_mode mode;
+    enum fm_t_pvar_mode mode;
     bool is_readonly, is_atomic;
     bool is_derived;            /* a sum or a share: no word of its own */
-    _Atomic(bool) is_looked_at; /* by fm_pvar_look() */
+    _Atomic(bool) is_looked_at; /* by fm_t_pvar_look() */
     int count;                  /* 0: one per member */
     uint32_t step;              /* words from an element to the next */
     size_t word_at;             /* of the word in the block */
@@ -98,8 +98,8 @@ struct fm_pvar {
     uint64_t enum_handle;
 };
 
-struct fm_category {
-    char name[FM_NAME_LEN];
+struct fm_t_category {
+    char name[FM_T_NAME_LEN];
     const char *desc;
     const char *parent_name;
     int parent; /* -1: top level */
@@ -107,26 +107,26 @@ struct fm_category {
     int n_cvars, n_pvars, n_events, n_categories;
 };
 
-struct fm_registration;
+struct fm_t_registration;
 
-struct fm_event {
+struct fm_t_event {
     const struct fathom_event *row;
-    const struct fm_table *table;
+    const struct fm_t_table *table;
     uint64_t *on; /* 1 + own number while a callback is registered; read by the host */
     uint64_t enum_handle;
-    size_t displacements[FM_EVENT_MAX];
+    size_t displacements[FM_T_EVENT_MAX];
     size_t len; /* bytes of what MPI_T_event_copy writes */
     /* Registrations, dead ones among them; grows only. Stored with release order by
-       fm_event_alloc, loaded with acquire order by emitters, which take no lock. */
-    _Atomic(struct fm_registration *) registrations;
+       fm_t_event_alloc, loaded with acquire order by emitters, which take no lock. */
+    _Atomic(struct fm_t_registration *) registrations;
     _Atomic uint32_t n_dead; /* of these; whoever ends one counts it, on any thread */
     int n_callbacks;         /* of all registrations */
 };
 
 /* Words that belong to a live object of the host. */
-struct fm_object {
-    struct fm_hash_link link; /* its key is the host's pointer */
-    const struct fm_table *table;
+struct fm_t_object {
+    struct fm_t_hash_link link; /* its key is the host's pointer */
+    const struct fm_t_table *table;
     char *block;
     size_t block_len;
     int n_members;
@@ -134,8 +134,8 @@ struct fm_object {
     struct fathom_page_object *entry; /* NULL: not shown outside */
 };
 
-/* The one mutable root of the room. Guarded by fm_mpit_lock() but for the atomics. */
-struct fm_mpit {
+/* The one mutable root of the room. Guarded by fm_t_lock() but for the atomics. */
+struct fm_t_root {
     const struct fathom_host *host;
     struct fathom_page *page;
     bool is_own_page;
@@ -144,104 +144,107 @@ struct fm_mpit {
     bool is_short;          /* memory was out while the set was made */
     unsigned default_queue; /* events that can wait unless a hint says so: the cvar at the start */
     _Atomic int n_tools; /* MPI_T_init_thread less MPI_T_finalize; read first by every MPI_T call */
-    struct fm_table **tables;
-    struct fm_cvar *cvars;
-    struct fm_pvar *pvars;
-    struct fm_event *events;
-    struct fm_category *categories;
+    struct fm_t_table **tables;
+    struct fm_t_cvar *cvars;
+    struct fm_t_pvar *pvars;
+    struct fm_t_event *events;
+    struct fm_t_category *categories;
     int n_tables, n_cvars, n_pvars, n_events, n_categories;
-    struct fm_slots enums;
+    struct fm_t_slots enums;
 };
-extern struct fm_mpit fm_mpit;
+extern struct fm_t_root fm_t_root;
 
 /* ---- mpit_registry.c ---- */
 
 /* The host's lock, then the registry's: both recursive. */
-void fm_mpit_lock(void);
-void fm_mpit_unlock(void);
+void fm_t_lock(void);
+void fm_t_unlock(void);
 
 /* Between the first MPI_T_init_thread and the last MPI_T_finalize. */
-static inline bool fm_mpit_is_ready(void)
+static inline bool fm_t_is_ready(void)
 {
-    /* Pairs with the release stores in fm_mpit_tool_start and _stop. */
-    return atomic_load_explicit(&fm_mpit.n_tools, memory_order_acquire) > 0;
+    /* Pairs with the release stores in fm_t_tool_start and _stop. */
+    return atomic_load_explicit(&fm_t_root.n_tools, memory_order_acquire) > 0;
 }
 
-int fm_mpit_tool_start(void);
-int fm_mpit_tool_stop(void);
+int fm_t_tool_start(void);
+int fm_t_tool_stop(void);
 
 /* Say something to the user, unless another process of the job says it. */
-void fm_mpit_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-const char *fm_mpit_host_name(void);
+void fm_t_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *fm_t_host_name(void);
 
 /* "name" as environment variable of this host: FATHOM_NAME. */
-void fm_mpit_env_name(char *out, size_t len, const char *name);
+void fm_t_env_name(char *out, size_t len, const char *name);
 
 /* What an allocation for the set of variables gave. After a NULL the registry does not start. */
-void *fm_mpit_got(void *memory);
-
+void *fm_t_got(void *memory);
 /* Grow *array so that it holds n + 1 elements of elem_len bytes (the new one zeroed). 0, or -1. */
-int fm_mpit_grow(void *array, int n, size_t elem_len);
+int fm_t_grow(void *array, int n, size_t elem_len);
 
 /* Handle of an enumeration (made at its first use), 0 for NULL or when memory is out. */
-uint64_t fm_enum_handle(const struct fathom_enum *from);
-uint64_t fm_enum_handle_of_event(const struct fathom_event *event);
-const struct fm_enum *fm_enum_find(uint64_t handle);
-int fm_enum_count(const struct fm_enum *e);
+uint64_t fm_t_enum_handle(const struct fathom_enum *from);
+uint64_t fm_t_enum_handle_of_event(const struct fathom_event *event);
+const struct fm_t_enum *fm_t_enum_find(uint64_t handle);
+int fm_t_enum_count(const struct fm_t_enum *e);
 /* Item at `i`; the names of an event's elements have their numbers as values. */
-void fm_enum_item(const struct fm_enum *e, int i, int *out_value, const char **out_name);
-bool fm_enum_has(const struct fathom_enum *from, int64_t value);
+void fm_t_enum_item(const struct fm_t_enum *e, int i, int *out_value, const char **out_name);
+bool fm_t_enum_has(const struct fathom_enum *from, int64_t value);
 
 /* ---- mpit_name.c ---- */
 
-enum fm_name_kind { FM_NAME_CVAR, FM_NAME_PVAR, FM_NAME_EVENT, FM_NAME_CATEGORY, FM_NAME_KINDS };
+enum fm_t_name_kind {
+    FM_T_NAME_CVAR,
+    FM_T_NAME_PVAR,
+    FM_T_NAME_EVENT,
+    FM_T_NAME_CATEGORY,
+    FM_T_NAME_KINDS
+};
 
 /* Number of the thing of that kind with this name (and class, for pvars; else 0), or -1. */
-int fm_name_find(enum fm_name_kind kind, const char *name, int klass);
+int fm_t_name_find(enum fm_t_name_kind kind, const char *name, int klass);
 /* 0; 1 when taken already; -1 when memory is out. */
-int fm_name_add(enum fm_name_kind kind, const char *name, int klass, int number);
-void fm_name_clear(enum fm_name_kind kind);
+int fm_t_name_add(enum fm_t_name_kind kind, const char *name, int klass, int number);
+void fm_t_name_clear(enum fm_t_name_kind kind);
 /* How many edits lead from a to b; case is ignored. */
-int fm_name_distance(const char *a, const char *b);
+int fm_t_name_distance(const char *a, const char *b);
 
 /* ---- mpit_add.c: from rows to entries ---- */
-
 /* Number the set, build the tree of categories and the name tables. */
-void fm_mpit_fix(void);
-int fm_category_update_number(void);
+void fm_t_fix(void);
+int fm_t_category_update_number(void);
 /* Words of one value of this type, as laid out for tools. */
-size_t fm_type_len(enum fathom_type type);
+size_t fm_t_type_len(enum fathom_type type);
 
 /* ---- mpit_page.c ---- */
 
-int fm_page_open(void);
+int fm_t_page_open(void);
 /* len bytes, zeroed, cache-line-aligned; NULL when the page is full. */
-void *fm_page_take(size_t len);
-void fm_page_give(void *block, size_t len);
+void *fm_t_page_take(size_t len);
+void fm_t_page_give(void *block, size_t len);
 /* A new row, to be filled and then published; NULL when there is no room. */
-struct fathom_page_row *fm_page_row_new(const char *name, const char *unit);
-void fm_page_row_publish(void);
-uint64_t fm_page_offset(const void *at);
-struct fathom_page_object *fm_page_object_new(void);
+struct fathom_page_row *fm_t_page_row_new(const char *name, const char *unit);
+void fm_t_page_row_publish(void);
+uint64_t fm_t_page_offset(const void *at);
+struct fathom_page_object *fm_t_page_object_new(void);
 /* An entry is free again; NULL is fine. */
-void fm_page_object_give(struct fathom_page_object *entry);
+void fm_t_page_object_give(struct fathom_page_object *entry);
 
 /* ---- mpit_object.c ---- */
 
 /* Words of the object that obj_handle points to, for a bound row of this table. NULL: none such. */
-struct fm_object *fm_object_of_handle(const struct fm_table *table, enum fathom_bind bind,
-                                      const void *obj_handle);
-struct fm_object *fm_object_find(const struct fm_table *table, const void *object);
+struct fm_t_object *fm_t_object_of_handle(const struct fm_t_table *table, enum fathom_bind bind,
+                                          const void *obj_handle);
+struct fm_t_object *fm_t_object_find(const struct fm_t_table *table, const void *object);
 /* The host's pointer of a live object that obj_handle points to, whatever table it has words of. */
-const void *fm_object_host(enum fathom_bind bind, const void *obj_handle);
+const void *fm_t_object_host(enum fathom_bind bind, const void *obj_handle);
 
 /* ---- mpit_param.c: values from outside ---- */
 
 /* Load the process-wide value of a variable: default, files, environment, launcher. */
-void fm_param_load(struct fm_cvar *var);
+void fm_t_param_load(struct fm_t_cvar *var);
 /* Put a parsed value into the word or array of the row. 0, or -1 with the reason in out_why. */
-int fm_param_parse(const struct fathom_cvar *row, const char *text, void *word, char *out_why,
-                   size_t why_len);
+int fm_t_param_parse(const struct fathom_cvar *row, const char *text, void *word, char *out_why,
+                     size_t why_len);
 /* "0..65536 bytes" or the names of the items. */
-void fm_param_bounds(const struct fathom_cvar *row, char *out, size_t len);
-void fm_param_finish(void);
+void fm_t_param_bounds(const struct fathom_cvar *row, char *out, size_t len);

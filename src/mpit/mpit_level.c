@@ -21,25 +21,25 @@
 enum follower_use { FREE, HIGH, LOW };
 
 /* Found without a lock, changed with the registry's (mpit_slots.h). */
-static struct fm_slots followers = {.slot_len = sizeof(struct fm_follower),
-                                    .kind = FM_SLOT_FOLLOWER};
+static struct fm_t_slots followers = {.slot_len = sizeof(struct fm_t_follower),
+                                      .kind = FM_T_SLOT_FOLLOWER};
 
 static uint64_t load(const uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
-static struct fm_follower *first_of(const struct fathom_level *level)
+static struct fm_t_follower *first_of(const struct fathom_level *level)
 {
     /* Pairs with the release store in link_new. */
     uint64_t n = __atomic_load_n(&level->followers, __ATOMIC_ACQUIRE);
 
-    return n ? fm_slots_at(&followers, (uint32_t)n - 1) : NULL;
+    return n ? fm_t_slots_at(&followers, (uint32_t)n - 1) : NULL;
 }
 
-static struct fm_follower *next_of(const struct fm_follower *f)
+static struct fm_t_follower *next_of(const struct fm_t_follower *f)
 {
-    return f->next ? fm_slots_at(&followers, f->next - 1) : NULL;
+    return f->next ? fm_t_slots_at(&followers, f->next - 1) : NULL;
 }
 
 static void raise_to(_Atomic uint64_t *mark, uint64_t now)
@@ -61,7 +61,7 @@ static void lower_to(_Atomic uint64_t *mark, uint64_t now)
 /* The marks as they should be. */
 static void marks_of(const struct fathom_level *l, uint64_t *out_hi, uint64_t *out_lo)
 {
-    struct fm_follower *f;
+    struct fm_t_follower *f;
     uint64_t hi = load(&l->high), lo = load(&l->low), mark;
     uint32_t use;
 
@@ -104,7 +104,7 @@ static void refit(struct fathom_level *l)
 
 void fathom_mpit_mark(struct fathom_level *l)
 {
-    struct fm_follower *f;
+    struct fm_t_follower *f;
     uint64_t now = load(&l->now);
     uint32_t use;
 
@@ -127,16 +127,16 @@ void fathom_mpit_mark(struct fathom_level *l)
 }
 
 /* Called locked, as the two below: one that an ended handle left, or a new one in front. */
-static struct fm_follower *unused_of(struct fathom_level *level)
+static struct fm_t_follower *unused_of(struct fathom_level *level)
 {
-    struct fm_follower *f;
+    struct fm_t_follower *f;
 
     for (f = first_of(level); f; f = next_of(f)) {
         if (atomic_load(&f->use) == FREE) {
             return f;
         }
     }
-    f = fm_slots_take(&followers);
+    f = fm_t_slots_take(&followers);
     if (f) {
         f->next = (uint32_t)load(&level->followers);
         __atomic_store_n(&level->followers, (uint64_t)f->slot.number + 1, __ATOMIC_RELEASE);
@@ -144,9 +144,9 @@ static struct fm_follower *unused_of(struct fathom_level *level)
     return f;
 }
 
-struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high)
+struct fm_t_follower *fm_t_level_follow(struct fathom_level *level, bool is_high)
 {
-    struct fm_follower *f = unused_of(level);
+    struct fm_t_follower *f = unused_of(level);
 
     if (f) {
         atomic_store(&f->mark, load(&level->now));
@@ -156,21 +156,21 @@ struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high)
     return f;
 }
 
-void fm_level_unfollow(struct fathom_level *level, struct fm_follower *f)
+void fm_t_level_unfollow(struct fathom_level *level, struct fm_t_follower *f)
 {
     atomic_store(&f->use, FREE);
     refit(level);
 }
 
-uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, uint64_t from)
+uint64_t fm_t_level_exchange(struct fathom_level *level, struct fm_t_follower *f, uint64_t from)
 {
     uint64_t now = load(&level->now), mark = atomic_exchange(&f->mark, from);
 
     refit(level);
-    return fm_level_further(atomic_load(&f->use) == HIGH, now, mark);
+    return fm_t_level_further(atomic_load(&f->use) == HIGH, now, mark);
 }
 
-void fm_level_merge(struct fathom_level *level, struct fm_follower *f, uint64_t mark)
+void fm_t_level_merge(struct fathom_level *level, struct fm_t_follower *f, uint64_t mark)
 {
     if (atomic_load(&f->use) == HIGH) {
         raise_to(&f->mark, mark);
@@ -180,14 +180,14 @@ void fm_level_merge(struct fathom_level *level, struct fm_follower *f, uint64_t 
     refit(level);
 }
 
-void fm_level_finish(struct fathom_level *level)
+void fm_t_level_finish(struct fathom_level *level)
 {
-    struct fm_follower *f = first_of(level), *next;
+    struct fm_t_follower *f = first_of(level), *next;
 
     level->followers = 0;
     for (; f; f = next) {
         next = next_of(f);
         atomic_store(&f->use, FREE);
-        fm_slots_drop(&followers, f);
+        fm_t_slots_drop(&followers, f);
     }
 }

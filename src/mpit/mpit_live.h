@@ -16,31 +16,31 @@
 #include "mpit/mpit_internal.h"
 
 /* What to say when there is no slot for a handle. Called locked. */
-static inline int fm_mpit_live_no_slot(const struct fm_slots *slots)
+static inline int fm_t_slots_why(const struct fm_t_slots *slots)
 {
-    return fm_slots_is_full(slots) ? FM_T_OUT_OF_HANDLES : FM_T_MEMORY;
+    return fm_t_slots_is_full(slots) ? FM_T_OUT_OF_HANDLES : FM_T_MEMORY;
 }
 
 /* ---- mpit_cvar.c ---- */
 
-int fm_cvar_alloc(int index, const void *obj_handle, uint64_t *out_handle, int *out_count);
-int fm_cvar_free(uint64_t handle);
-int fm_cvar_read(uint64_t handle, void *buf);
-int fm_cvar_write(uint64_t handle, const void *buf);
-void fm_cvar_orphan(const struct fm_object *object);
-void fm_cvar_finish(void);
-bool fm_cvar_in_bounds(const struct fathom_cvar *row, int64_t value);
+int fm_t_cvar_alloc(int index, const void *obj_handle, uint64_t *out_handle, int *out_count);
+int fm_t_cvar_free(uint64_t handle);
+int fm_t_cvar_read(uint64_t handle, void *buf);
+int fm_t_cvar_write(uint64_t handle, const void *buf);
+void fm_t_cvar_orphan(const struct fm_t_object *object);
+void fm_t_cvar_finish(void);
+bool fm_t_cvar_in_bounds(const struct fathom_cvar *row, int64_t value);
 
 /* ---- mpit_pvar.c, mpit_session.c ---- */
 
 /* One allocated handle. Made and ended with the registry's lock; `ctl` and the copies are changed
    without it: see mpit_pvar.c. */
-struct fm_pvar_handle {
-    struct fm_slot slot;
+struct fm_t_pvar_handle {
+    struct fm_t_slot slot;
     uint64_t session; /* does not change while the handle is valid */
-    const struct fm_pvar *var;
+    const struct fm_t_pvar *var;
     const void *block;
-    const struct fm_object *object; /* NULL: not bound */
+    const struct fm_t_object *object; /* NULL: not bound */
     int count;
     bool is_plain;    /* one whole number of 8 bytes over words */
     bool is_straight; /* ... over one word, or a known few: read in a few steps */
@@ -53,35 +53,35 @@ struct fm_pvar_handle {
     int n_members;             /* of the object */
     _Atomic(uint64_t *) words; /* first word; NULL when the object is gone */
     struct fathom_level *level;
-    _Atomic(struct fm_follower *) follower; /* of a watermark; NULL when its object is gone */
+    _Atomic(struct fm_t_follower *) follower; /* of a watermark; NULL when its object is gone */
     _Atomic uint64_t ctl;
     _Atomic uint64_t one[4];
     _Atomic uint64_t *states; /* four times `count` words: `one`, or an array of its own */
 };
 
-int fm_session_create(uint64_t *out_session);
-int fm_session_free(uint64_t session);
-bool fm_session_is_valid(uint64_t session);
-int fm_pvar_alloc(uint64_t session, int index, const void *obj_handle, uint64_t *out_handle,
-                  int *out_count);
-int fm_pvar_free(uint64_t session, uint64_t handle);
-int fm_pvar_start(uint64_t session, uint64_t handle);
-int fm_pvar_stop(uint64_t session, uint64_t handle);
-int fm_pvar_read(uint64_t session, uint64_t handle, void *buf);
-int fm_pvar_write(uint64_t session, uint64_t handle, const void *buf);
-int fm_pvar_reset(uint64_t session, uint64_t handle);
-int fm_pvar_readreset(uint64_t session, uint64_t handle, void *buf);
+int fm_t_session_create(uint64_t *out_session);
+int fm_t_session_free(uint64_t session);
+bool fm_t_session_is_valid(uint64_t session);
+int fm_t_pvar_alloc(uint64_t session, int index, const void *obj_handle, uint64_t *out_handle,
+                    int *out_count);
+int fm_t_pvar_free(uint64_t session, uint64_t handle);
+int fm_t_pvar_start(uint64_t session, uint64_t handle);
+int fm_t_pvar_stop(uint64_t session, uint64_t handle);
+int fm_t_pvar_read(uint64_t session, uint64_t handle, void *buf);
+int fm_t_pvar_write(uint64_t session, uint64_t handle, const void *buf);
+int fm_t_pvar_reset(uint64_t session, uint64_t handle);
+int fm_t_pvar_readreset(uint64_t session, uint64_t handle, void *buf);
 /* The value since the process began of a variable that is bound to nothing, for those who have no
    handle. What is counted on demand is so from the first look on. Any thread, signal handlers. */
-uint64_t fm_pvar_look(struct fm_pvar *v);
+uint64_t fm_t_pvar_look(struct fm_t_pvar *v);
 /* Called locked: the handles of a session end; handles bound to an object become invalid. */
-void fm_pvar_end_session(uint64_t session);
-void fm_pvar_orphan(const struct fm_object *object);
-void fm_pvar_finish(void);
-void fm_session_finish(void);
+void fm_t_pvar_end_session(uint64_t session);
+void fm_t_pvar_orphan(const struct fm_t_object *object);
+void fm_t_pvar_finish(void);
+void fm_t_session_finish(void);
 
 /* Store a word as the i-th value of that type; load one. */
-static inline void fm_type_store(enum fathom_type type, void *buf, int i, uint64_t word)
+static inline void fm_t_type_store(enum fathom_type type, void *buf, int i, uint64_t word)
 {
     unsigned narrow = (unsigned)word;
 
@@ -95,9 +95,9 @@ static inline void fm_type_store(enum fathom_type type, void *buf, int i, uint64
     }
     memcpy((char *)buf + (size_t)i * sizeof(narrow), &narrow, sizeof(narrow));
 }
-uint64_t fm_type_load(enum fathom_type type, const void *buf, int i);
+uint64_t fm_t_type_load(enum fathom_type type, const void *buf, int i);
 /* Is it shown as it is stored? */
-static inline bool fm_type_is_whole(enum fathom_type type)
+static inline bool fm_t_type_is_whole(enum fathom_type type)
 {
     return type > FATHOM_UNSIGNED && type < FATHOM_DOUBLE;
 }
@@ -105,8 +105,8 @@ static inline bool fm_type_is_whole(enum fathom_type type)
 /* ---- mpit_level.c ---- */
 
 /* Who keeps a watermark; mpit_level.c. */
-struct fm_follower {
-    struct fm_slot slot;
+struct fm_t_follower {
+    struct fm_t_slot slot;
     _Atomic uint32_t use;
     uint32_t next; /* 1 + number of the next one, does not change once linked */
     _Atomic uint64_t mark;
@@ -114,83 +114,83 @@ struct fm_follower {
 
 /* Keep watermarks for a handle, from the present level on. NULL: memory is out. This and unfollow
    are called locked; the others are lock-free and async-signal-safe. */
-struct fm_follower *fm_level_follow(struct fathom_level *level, bool is_high);
-void fm_level_unfollow(struct fathom_level *level, struct fm_follower *f);
+struct fm_t_follower *fm_t_level_follow(struct fathom_level *level, bool is_high);
+void fm_t_level_unfollow(struct fathom_level *level, struct fm_t_follower *f);
 /* The further one of two: the higher, or the lower. */
-static inline uint64_t fm_level_further(bool is_high, uint64_t a, uint64_t b)
+static inline uint64_t fm_t_level_further(bool is_high, uint64_t a, uint64_t b)
 {
     return is_high == (a > b) ? a : b;
 }
 /* The mark that was kept, at least as far as the level is now. */
-static inline uint64_t fm_level_mark_of(const struct fathom_level *level,
-                                        const struct fm_follower *f, bool is_high)
+static inline uint64_t fm_t_level_mark_of(const struct fathom_level *level,
+                                          const struct fm_t_follower *f, bool is_high)
 {
     uint64_t now = __atomic_load_n(&level->now, __ATOMIC_SEQ_CST), mark = atomic_load(&f->mark);
 
-    return fm_level_further(is_high, now, mark);
+    return fm_t_level_further(is_high, now, mark);
 }
 /* The same, and begin anew from `from`. */
-uint64_t fm_level_exchange(struct fathom_level *level, struct fm_follower *f, uint64_t from);
+uint64_t fm_t_level_exchange(struct fathom_level *level, struct fm_t_follower *f, uint64_t from);
 /* Put a mark back that was taken away by mistake. */
-void fm_level_merge(struct fathom_level *level, struct fm_follower *f, uint64_t mark);
+void fm_t_level_merge(struct fathom_level *level, struct fm_t_follower *f, uint64_t mark);
 /* The level's memory ends. */
-void fm_level_finish(struct fathom_level *level);
+void fm_t_level_finish(struct fathom_level *level);
 
 /* ---- mpit_event.c, mpit_queue.c ---- */
 
-enum { FM_SOURCE_ENGINE, FM_SOURCE_ASYNC, FM_SOURCE_REGISTRY, FM_SOURCES };
+enum { FM_T_SOURCE_ENGINE, FM_T_SOURCE_ASYNC, FM_T_SOURCE_REGISTRY, FM_T_SOURCES };
 
 /* A user's callback, kept without its type: mpit_api_event.c, which knows mpi.h, calls it. */
-typedef void (*fm_any_fn)(void);
+typedef void (*fm_t_any_fn)(void);
 
-void fm_event_call(fm_any_fn fn, uint64_t instance, uint64_t registration, int safety,
-                   void *user_data);
-void fm_event_call_free(fm_any_fn fn, uint64_t registration, int safety, void *user_data);
-void fm_event_call_dropped(fm_any_fn fn, uint64_t count, uint64_t registration, int source,
-                           int safety, void *user_data);
+void fm_t_event_call(fm_t_any_fn fn, uint64_t instance, uint64_t registration, int safety,
+                     void *user_data);
+void fm_t_event_call_free(fm_t_any_fn fn, uint64_t registration, int safety, void *user_data);
+void fm_t_event_call_dropped(fm_t_any_fn fn, uint64_t count, uint64_t registration, int source,
+                             int safety, void *user_data);
 
 /* queue_len: how many events can wait, if this opens the queue; 0: as the cvar says. */
-int fm_event_alloc(int index, const void *obj_handle, unsigned queue_len,
-                   uint64_t *out_registration);
-int fm_event_free(uint64_t registration, void *user_data, fm_any_fn fn);
-int fm_event_callback(uint64_t registration, int safety, void *user_data, fm_any_fn fn);
-int fm_event_dropped(uint64_t registration, fm_any_fn fn);
+int fm_t_event_alloc(int index, const void *obj_handle, unsigned queue_len,
+                     uint64_t *out_registration);
+int fm_t_event_free(uint64_t registration, void *user_data, fm_t_any_fn fn);
+int fm_t_event_callback(uint64_t registration, int safety, void *user_data, fm_t_any_fn fn);
+int fm_t_event_dropped(uint64_t registration, fm_t_any_fn fn);
 /* 0 when there is such a registration (and, safety >= 0, a callback at that level), or a code. */
-int fm_event_check(uint64_t registration, int safety);
-int fm_event_read(uint64_t instance, int item, void *buf);
-int fm_event_copy(uint64_t instance, void *buf);
-int fm_event_when(uint64_t instance, int64_t *out_timestamp);
-int fm_event_whence(uint64_t instance, int *out_source);
+int fm_t_event_check(uint64_t registration, int safety);
+int fm_t_event_read(uint64_t instance, int item, void *buf);
+int fm_t_event_copy(uint64_t instance, void *buf);
+int fm_t_event_when(uint64_t instance, int64_t *out_timestamp);
+int fm_t_event_whence(uint64_t instance, int *out_source);
 /* What the innermost callback on this thread must bear: enum fathom_safety. Async-signal-safe. */
-int fm_event_context(void);
+int fm_t_event_context(void);
 /* An event of the registry's own, which is not bound to an object. Called locked. */
-void fm_event_raise(const struct fathom_event *event, const void *block, const uint64_t *values);
-void fm_event_orphan(const void *object);
-void fm_event_finish(void);
+void fm_t_event_raise(const struct fathom_event *event, const void *block, const uint64_t *values);
+void fm_t_event_orphan(const void *object);
+void fm_t_event_finish(void);
 
 /* An event on its way to one registration. */
-struct fm_raised {
+struct fm_t_raised {
     uint64_t registration;
     uint64_t timestamp;
     int source;
-    uint64_t values[FM_EVENT_MAX];
+    uint64_t values[FM_T_EVENT_MAX];
 };
 
 /* Bounded queue, many writers, one reader; lock-free, async-signal-safe writers. */
-int fm_queue_open(unsigned n_entries);
-bool fm_queue_push(const struct fm_raised *raised);
+int fm_t_queue_open(unsigned n_entries);
+bool fm_t_queue_push(const struct fm_t_raised *raised);
 /* Oldest entry, NULL when there is none (or a writer is half through it). */
-const struct fm_raised *fm_queue_peek(void);
-void fm_queue_pop(void);
-unsigned fm_queue_len(void);  /* entries that wait */
-unsigned fm_queue_room(void); /* 0: not open */
-void fm_queue_close(void);
+const struct fm_t_raised *fm_t_queue_peek(void);
+void fm_t_queue_pop(void);
+unsigned fm_t_queue_len(void);  /* entries that wait */
+unsigned fm_t_queue_room(void); /* 0: not open */
+void fm_t_queue_close(void);
 
 /* ---- mpit_self.c: the registry's own variables ---- */
 
-extern const struct fathom_table fm_mpit_vars;
+extern const struct fathom_table fm_t_vars;
 
-struct fm_mpit_words {
+struct fm_t_counters {
     struct fathom_level sessions;
     struct fathom_level handles;
     struct fathom_level registrations;
@@ -202,15 +202,15 @@ struct fm_mpit_words {
     uint64_t cvar_last; /* index + 1 */
     struct fathom_level queue_free;
     uint64_t queue_len; /* cvars */
-    uint64_t papi;      /* enum fm_sde_choice */
-    char papi_library[FM_TEXT_MAX];
+    uint64_t papi;      /* enum fm_t_sde_choice */
+    char papi_library[FM_T_TEXT_MAX];
     uint64_t on_cvar_written;
 };
 /* Never NULL: a spare block until the table is added. */
-extern struct fm_mpit_words *fm_mpit_words;
-void fm_mpit_self_add(void);
+extern struct fm_t_counters *fm_t_counters;
+void fm_t_self_add(void);
 /* mpit_sde.c: register the numbers with PAPI, if that is wanted. After the set is fixed. */
-enum fm_sde_choice { FM_SDE_OFF, FM_SDE_AUTO, FM_SDE_LOAD };
-void fm_sde_open(void);
+enum fm_t_sde_choice { FM_T_SDE_OFF, FM_T_SDE_AUTO, FM_T_SDE_LOAD };
+void fm_t_sde_open(void);
 /* The event "a control variable was written". */
-void fm_mpit_cvar_written(int index, uint64_t value);
+void fm_t_cvar_written(int index, uint64_t value);

@@ -18,7 +18,7 @@ struct entry {
 static struct names {
     struct entry *entries;
     size_t room, n;
-} names[FM_NAME_KINDS];
+} names[FM_T_NAME_KINDS];
 
 static size_t hash(const char *name, int klass)
 {
@@ -41,7 +41,7 @@ static struct entry *place(const struct names *t, const char *name, int klass)
     return &t->entries[i];
 }
 
-int fm_name_find(enum fm_name_kind kind, const char *name, int klass)
+int fm_t_name_find(enum fm_t_name_kind kind, const char *name, int klass)
 {
     const struct names *t = &names[kind];
     const struct entry *e;
@@ -58,7 +58,7 @@ static int grow(struct names *t)
     struct names bigger = {.room = t->room ? t->room * 2 : 64, .n = t->n};
     size_t i;
 
-    bigger.entries = fm_mpit_got(calloc(bigger.room, sizeof(*bigger.entries)));
+    bigger.entries = fm_t_got(calloc(bigger.room, sizeof(*bigger.entries)));
     if (!bigger.entries) {
         return -1;
     }
@@ -72,7 +72,7 @@ static int grow(struct names *t)
     return 0;
 }
 
-int fm_name_add(enum fm_name_kind kind, const char *name, int klass, int number)
+int fm_t_name_add(enum fm_t_name_kind kind, const char *name, int klass, int number)
 {
     struct names *t = &names[kind];
     struct entry *e;
@@ -89,7 +89,7 @@ int fm_name_add(enum fm_name_kind kind, const char *name, int klass, int number)
     return 0;
 }
 
-void fm_name_clear(enum fm_name_kind kind)
+void fm_t_name_clear(enum fm_t_name_kind kind)
 {
     free(names[kind].entries);
     names[kind] = (struct names){0};
@@ -100,31 +100,31 @@ const char *fathom_mpit_successor(const char *name)
     const char *formerly;
     int i;
 
-    for (i = 0; name && i < fm_mpit.n_cvars; i++) {
-        formerly = fm_mpit.cvars[i].row->formerly;
+    for (i = 0; name && i < fm_t_root.n_cvars; i++) {
+        formerly = fm_t_root.cvars[i].row->formerly;
         if (formerly && strcasecmp(formerly, name) == 0) {
-            return fm_mpit.cvars[i].row->name;
+            return fm_t_root.cvars[i].row->name;
         }
     }
-    for (i = 0; name && i < fm_mpit.n_pvars; i++) {
-        formerly = fm_mpit.pvars[i].row->formerly;
+    for (i = 0; name && i < fm_t_root.n_pvars; i++) {
+        formerly = fm_t_root.pvars[i].row->formerly;
         if (formerly && strcasecmp(formerly, name) == 0) {
-            return fm_mpit.pvars[i].row->name;
+            return fm_t_root.pvars[i].row->name;
         }
     }
-    for (i = 0; name && i < fm_mpit.n_events; i++) {
-        formerly = fm_mpit.events[i].row->formerly;
+    for (i = 0; name && i < fm_t_root.n_events; i++) {
+        formerly = fm_t_root.events[i].row->formerly;
         if (formerly && strcasecmp(formerly, name) == 0) {
-            return fm_mpit.events[i].row->name;
+            return fm_t_root.events[i].row->name;
         }
     }
     return NULL;
 }
 
-int fm_name_distance(const char *a, const char *b)
+int fm_t_name_distance(const char *a, const char *b)
 {
-    int row[FM_NAME_LEN + 1], diagonal, above, best;
-    int i, j, n_b = (int)strnlen(b, FM_NAME_LEN);
+    int row[FM_T_NAME_LEN + 1], diagonal, above, best;
+    int i, j, n_b = (int)strnlen(b, FM_T_NAME_LEN);
 
     for (j = 0; j <= n_b; j++) {
         row[j] = j;

@@ -13,34 +13,34 @@
 #include "mpit/mpit_live.h"
 
 /* Part of the registry's root, by host pointer; guarded by its lock. */
-static struct fm_hash live;
+static struct fm_t_hash live;
 
 /* The link is an object's first member. */
-static struct fm_object *first_of(const void *object)
+static struct fm_t_object *first_of(const void *object)
 {
-    return (struct fm_object *)fm_hash_find(&live, object);
+    return (struct fm_t_object *)fm_t_hash_find(&live, object);
 }
 
-static struct fm_object *next_of(const struct fm_object *o)
+static struct fm_t_object *next_of(const struct fm_t_object *o)
 {
-    return (struct fm_object *)fm_hash_next(&o->link);
+    return (struct fm_t_object *)fm_t_hash_next(&o->link);
 }
 
-static struct fm_table *table_of(const struct fathom_table *from)
+static struct fm_t_table *table_of(const struct fathom_table *from)
 {
     int i;
 
-    for (i = 0; i < fm_mpit.n_tables; i++) {
-        if (fm_mpit.tables[i]->from == from) {
-            return fm_mpit.tables[i];
+    for (i = 0; i < fm_t_root.n_tables; i++) {
+        if (fm_t_root.tables[i]->from == from) {
+            return fm_t_root.tables[i];
         }
     }
     return NULL;
 }
 
-struct fm_object *fm_object_find(const struct fm_table *table, const void *object)
+struct fm_t_object *fm_t_object_find(const struct fm_t_table *table, const void *object)
 {
-    struct fm_object *o;
+    struct fm_t_object *o;
 
     for (o = first_of(object); o && o->table != table; o = next_of(o)) {
     }
@@ -54,27 +54,27 @@ static bool is_address(const void *obj_handle)
     return !obj_handle || (uintptr_t)obj_handle >= 4096;
 }
 
-struct fm_object *fm_object_of_handle(const struct fm_table *table, enum fathom_bind bind,
-                                      const void *obj_handle)
+struct fm_t_object *fm_t_object_of_handle(const struct fm_t_table *table, enum fathom_bind bind,
+                                          const void *obj_handle)
 {
     void *object;
 
-    if (!is_address(obj_handle) || !fm_mpit.host || !fm_mpit.host->object) {
+    if (!is_address(obj_handle) || !fm_t_root.host || !fm_t_root.host->object) {
         return NULL;
     }
-    object = fm_mpit.host->object(bind, obj_handle);
-    return object ? fm_object_find(table, object) : NULL;
+    object = fm_t_root.host->object(bind, obj_handle);
+    return object ? fm_t_object_find(table, object) : NULL;
 }
 
-const void *fm_object_host(enum fathom_bind bind, const void *obj_handle)
+const void *fm_t_object_host(enum fathom_bind bind, const void *obj_handle)
 {
-    const struct fm_object *o;
+    const struct fm_t_object *o;
     void *object;
 
-    if (!is_address(obj_handle) || !fm_mpit.host || !fm_mpit.host->object) {
+    if (!is_address(obj_handle) || !fm_t_root.host || !fm_t_root.host->object) {
         return NULL;
     }
-    object = fm_mpit.host->object(bind, obj_handle);
+    object = fm_t_root.host->object(bind, obj_handle);
     for (o = first_of(object); o; o = next_of(o)) {
         if (o->table->from->object_bind == bind) {
             return object;
@@ -83,16 +83,16 @@ const void *fm_object_host(enum fathom_bind bind, const void *obj_handle)
     return NULL;
 }
 
-static void show_outside(struct fm_object *o, uint64_t id, const char *name)
+static void show_outside(struct fm_t_object *o, uint64_t id, const char *name)
 {
-    struct fathom_page_object *e = fm_page_object_new();
+    struct fathom_page_object *e = fm_t_page_object_new();
 
     if (!e) {
         return;
     }
     e->bind = o->table->from->object_bind;
     e->id = id;
-    e->at = fm_page_offset(o->block);
+    e->at = fm_t_page_offset(o->block);
     e->n_members = (uint32_t)o->n_members;
     memset(e->name, 0, sizeof(e->name));
     strncpy(e->name, name ? name : "", sizeof(e->name) - 1);
@@ -102,13 +102,13 @@ static void show_outside(struct fm_object *o, uint64_t id, const char *name)
 }
 
 /* Called locked. Returns 1 when the words are not in the page. */
-static int take_block(struct fm_object *o)
+static int take_block(struct fm_t_object *o)
 {
     size_t len =
         o->table->from->object_block_len + o->table->from->member_block_len * (size_t)o->n_members;
 
     o->block_len = len ? len : sizeof(uint64_t);
-    o->block = fm_page_take(o->block_len);
+    o->block = fm_t_page_take(o->block_len);
     if (o->block) {
         o->is_in_page = true;
         return 0;
@@ -117,10 +117,10 @@ static int take_block(struct fm_object *o)
     return o->block ? 1 : -1;
 }
 
-static int object_add(struct fm_table *table, void *object, uint64_t id, const char *name,
+static int object_add(struct fm_t_table *table, void *object, uint64_t id, const char *name,
                       int n_members, void **out_block)
 {
-    struct fm_object *o = calloc(1, sizeof(*o));
+    struct fm_t_object *o = calloc(1, sizeof(*o));
     int rc;
 
     if (!o) {
@@ -137,7 +137,7 @@ static int object_add(struct fm_table *table, void *object, uint64_t id, const c
     if (rc == 0) {
         show_outside(o, id, name);
     }
-    fm_hash_add(&live, &o->link);
+    fm_t_hash_add(&live, &o->link);
     *out_block = o->block;
     return rc == 0 ? 0 : -1;
 }
@@ -145,15 +145,15 @@ static int object_add(struct fm_table *table, void *object, uint64_t id, const c
 int fathom_mpit_object_add(const struct fathom_table *table, void *object, uint64_t id,
                            const char *name, int n_members, void **out_block)
 {
-    struct fm_table *t;
-    struct fm_object *known;
+    struct fm_t_table *t;
+    struct fm_t_object *known;
     int rc = -1;
 
     *out_block = NULL;
-    fm_mpit_lock();
+    fm_t_lock();
     t = table_of(table);
     if (t && object) {
-        known = fm_object_find(t, object);
+        known = fm_t_object_find(t, object);
         if (known) {
             *out_block = known->block;
             rc = 0;
@@ -161,25 +161,25 @@ int fathom_mpit_object_add(const struct fathom_table *table, void *object, uint6
             rc = object_add(t, object, id, name, n_members, out_block);
         }
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return rc;
 }
 
 void fathom_mpit_object_rename(void *object, const char *name)
 {
-    struct fm_object *o;
+    struct fm_t_object *o;
 
-    fm_mpit_lock();
+    fm_t_lock();
     for (o = first_of(object); o; o = next_of(o)) {
         if (o->entry) {
             memset(o->entry->name, 0, sizeof(o->entry->name));
             strncpy(o->entry->name, name ? name : "", sizeof(o->entry->name) - 1);
         }
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
 }
 
-static void finish_levels(const struct fm_object *o)
+static void finish_levels(const struct fm_t_object *o)
 {
     const struct fathom_table *t = o->table->from;
     int i;
@@ -189,19 +189,19 @@ static void finish_levels(const struct fm_object *o)
 
         if (row->bind > FATHOM_BIND_NONE &&
             (row->klass == FATHOM_HIGHWATERMARK || row->klass == FATHOM_LOWWATERMARK)) {
-            fm_level_finish((struct fathom_level *)(void *)(o->block + row->at));
+            fm_t_level_finish((struct fathom_level *)(void *)(o->block + row->at));
         }
     }
 }
 
-static void object_end(struct fm_object *o)
+static void object_end(struct fm_t_object *o)
 {
-    fm_pvar_orphan(o);
-    fm_cvar_orphan(o);
+    fm_t_pvar_orphan(o);
+    fm_t_cvar_orphan(o);
     finish_levels(o);
-    fm_page_object_give(o->entry);
+    fm_t_page_object_give(o->entry);
     if (o->is_in_page) {
-        fm_page_give(o->block, o->block_len);
+        fm_t_page_give(o->block, o->block_len);
     } else {
         free(o->block);
     }
@@ -210,13 +210,13 @@ static void object_end(struct fm_object *o)
 
 void fathom_mpit_object_remove(void *object)
 {
-    struct fm_object *o;
+    struct fm_t_object *o;
 
-    fm_mpit_lock();
+    fm_t_lock();
     while ((o = first_of(object)) != NULL) {
-        fm_hash_remove(&live, &o->link);
+        fm_t_hash_remove(&live, &o->link);
         object_end(o);
     }
-    fm_event_orphan(object);
-    fm_mpit_unlock();
+    fm_t_event_orphan(object);
+    fm_t_unlock();
 }

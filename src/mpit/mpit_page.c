@@ -70,40 +70,40 @@ int fathom_mpit_page(void *page, size_t len)
 {
     int rc = -1;
 
-    fm_mpit_lock();
-    if (page && !fm_mpit.page && len >= PAGE_MIN && (uintptr_t)page % LINE == 0) {
+    fm_t_lock();
+    if (page && !fm_t_root.page && len >= PAGE_MIN && (uintptr_t)page % LINE == 0) {
         lay_out(page, len);
-        fm_mpit.page = page;
+        fm_t_root.page = page;
         rc = 0;
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return rc;
 }
 
-int fm_page_open(void)
+int fm_t_page_open(void)
 {
     void *page;
 
-    if (fm_mpit.page) {
+    if (fm_t_root.page) {
         return 0;
     }
     page = mmap(NULL, FATHOM_PAGE_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
-        fm_mpit_got(NULL);
-        fm_mpit_warn("no memory for the page of variables: %s", strerror(errno));
+        fm_t_got(NULL);
+        fm_t_warn("no memory for the page of variables: %s", strerror(errno));
         return -1;
     }
     lay_out(page, FATHOM_PAGE_LEN);
-    fm_mpit.page = page;
+    fm_t_root.page = page;
     return 0;
 }
 
 struct fathom_page *fathom_mpit_page_get(void)
 {
-    fm_mpit_lock();
-    fm_page_open();
-    fm_mpit_unlock();
-    return fm_mpit.page;
+    fm_t_lock();
+    fm_t_page_open();
+    fm_t_unlock();
+    return fm_t_root.page;
 }
 
 static struct holes *holes_of(uint64_t len)
@@ -130,10 +130,10 @@ static uint64_t take_hole(uint64_t len)
     return at;
 }
 
-void *fm_page_take(size_t len)
+void *fm_t_page_take(size_t len)
 {
     uint64_t rounded = (len + LINE - 1) / LINE * LINE, at;
-    struct fathom_page *page = fm_mpit.page;
+    struct fathom_page *page = fm_t_root.page;
 
     at = take_hole(rounded);
     if (!at) {
@@ -146,7 +146,7 @@ void *fm_page_take(size_t len)
     return memset((char *)page + at, 0, rounded);
 }
 
-void fm_page_give(void *block, size_t len)
+void fm_t_page_give(void *block, size_t len)
 {
     uint64_t rounded = (len + LINE - 1) / LINE * LINE;
     struct holes *of = holes_of(rounded);
@@ -163,19 +163,19 @@ void fm_page_give(void *block, size_t len)
         free(h);
         return; /* the words are lost until the process ends */
     }
-    h->at = fm_page_offset(block);
+    h->at = fm_t_page_offset(block);
     h->next = of->first;
     of->first = h;
 }
 
-uint64_t fm_page_offset(const void *at)
+uint64_t fm_t_page_offset(const void *at)
 {
-    return (uint64_t)((const char *)at - (const char *)fm_mpit.page);
+    return (uint64_t)((const char *)at - (const char *)fm_t_root.page);
 }
 
-struct fathom_page_row *fm_page_row_new(const char *name, const char *unit)
+struct fathom_page_row *fm_t_page_row_new(const char *name, const char *unit)
 {
-    struct fathom_page *page = fm_mpit.page;
+    struct fathom_page *page = fm_t_root.page;
     struct fathom_page_row *row;
 
     if (page->n_rows >= room.max_rows) {
@@ -188,20 +188,21 @@ struct fathom_page_row *fm_page_row_new(const char *name, const char *unit)
     return row;
 }
 
-void fm_page_row_publish(void)
+void fm_t_page_row_publish(void)
 {
     /* Pairs with the acquire load of n_rows by a reader: the row is seen filled. */
-    __atomic_store_n(&fm_mpit.page->n_rows, fm_mpit.page->n_rows + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&fm_t_root.page->n_rows, fm_t_root.page->n_rows + 1, __ATOMIC_RELEASE);
 }
 
 static struct fathom_page_object *entries(void)
 {
-    return (struct fathom_page_object *)(void *)((char *)fm_mpit.page + fm_mpit.page->objects_at);
+    return (struct fathom_page_object *)(void *)((char *)fm_t_root.page +
+                                                 fm_t_root.page->objects_at);
 }
 
-struct fathom_page_object *fm_page_object_new(void)
+struct fathom_page_object *fm_t_page_object_new(void)
 {
-    struct fathom_page *page = fm_mpit.page;
+    struct fathom_page *page = fm_t_root.page;
 
     if (room.n_free_objects > 0) {
         while (entries()[room.free_from].block != 0) {
@@ -218,7 +219,7 @@ struct fathom_page_object *fm_page_object_new(void)
     return &entries()[page->n_objects - 1];
 }
 
-void fm_page_object_give(struct fathom_page_object *entry)
+void fm_t_page_object_give(struct fathom_page_object *entry)
 {
     uint32_t number;
 

@@ -45,13 +45,13 @@ static void setting_add(const char *name, const char *value, const char *origin,
 {
     struct setting *s;
 
-    if (fm_mpit_grow(&settings.list, settings.n, sizeof(*s)) != 0) {
+    if (fm_t_grow(&settings.list, settings.n, sizeof(*s)) != 0) {
         return;
     }
     s = &settings.list[settings.n];
-    s->name = fm_mpit_got(strdup(name));
-    s->value = fm_mpit_got(strdup(value));
-    s->origin = fm_mpit_got(strdup(origin));
+    s->name = fm_t_got(strdup(name));
+    s->value = fm_t_got(strdup(value));
+    s->origin = fm_t_got(strdup(origin));
     s->source = source;
     if (s->name && s->value && s->origin) {
         settings.n++;
@@ -87,7 +87,7 @@ static void assignment(char *text, const char *origin, enum fathom_source source
     if (!equals) {
         text = trim(text);
         if (*text) {
-            fm_mpit_warn("%s: ignored \"%s\": it is not \"variable = value\"", origin, text);
+            fm_t_warn("%s: ignored \"%s\": it is not \"variable = value\"", origin, text);
         }
         return;
     }
@@ -114,7 +114,7 @@ static void read_file(const char *path, enum fathom_source source)
         assignment(line, origin, source);
     }
     if (!f || ferror(f)) { /* it is a folder, say */
-        fm_mpit_warn("parameter file %s: %s", path, strerror(errno));
+        fm_t_warn("parameter file %s: %s", path, strerror(errno));
     }
     free(line);
     if (f) {
@@ -124,11 +124,11 @@ static void read_file(const char *path, enum fathom_source source)
 
 static void read_files(void)
 {
-    const char *name = fm_mpit_host_name(), *dir = getenv("XDG_CONFIG_HOME");
+    const char *name = fm_t_host_name(), *dir = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME"), *path;
-    char env[FM_NAME_LEN + 64], built[1024];
+    char env[FM_T_NAME_LEN + 64], built[1024];
 
-    fm_mpit_env_name(env, sizeof(env), "SYSTEM_PARAM_FILE");
+    fm_t_env_name(env, sizeof(env), "SYSTEM_PARAM_FILE");
     path = getenv(env);
     if (!path) {
         snprintf(built, sizeof(built), "%s/%s.conf", FM_SYSCONFDIR, name);
@@ -142,7 +142,7 @@ static void read_files(void)
         snprintf(built, sizeof(built), "%s/.config/%s/%s.conf", home, name, name);
         read_file(built, FATHOM_FROM_USER_FILE);
     }
-    fm_mpit_env_name(env, sizeof(env), "PARAM_FILE");
+    fm_t_env_name(env, sizeof(env), "PARAM_FILE");
     path = getenv(env);
     if (path && *path) {
         read_file(path, FATHOM_FROM_NAMED_FILE);
@@ -151,12 +151,12 @@ static void read_files(void)
 
 static void read_launcher(void)
 {
-    char env[FM_NAME_LEN + 64], *copy, *next, *one;
+    char env[FM_T_NAME_LEN + 64], *copy, *next, *one;
     const char *text;
 
-    fm_mpit_env_name(env, sizeof(env), "MPIEXEC_SET");
+    fm_t_env_name(env, sizeof(env), "MPIEXEC_SET");
     text = getenv(env);
-    copy = text ? fm_mpit_got(strdup(text)) : NULL;
+    copy = text ? fm_t_got(strdup(text)) : NULL;
     for (next = copy; next && (one = strsep(&next, ";")) != NULL;) {
         assignment(one, "mpiexec", FATHOM_FROM_LAUNCHER);
     }
@@ -166,12 +166,12 @@ static void read_launcher(void)
 /* Environment variables are kept with the host's prefix off: "P2P_EAGER_LIMIT". */
 static void read_environment(void)
 {
-    char prefix[FM_NAME_LEN], name[256];
+    char prefix[FM_T_NAME_LEN], name[256];
     const char *equals;
     size_t n;
     char **e;
 
-    fm_mpit_env_name(prefix, sizeof(prefix), "");
+    fm_t_env_name(prefix, sizeof(prefix), "");
     n = strlen(prefix);
     for (e = environ; e && *e; e++) {
         equals = strchr(*e, '=');
@@ -263,8 +263,8 @@ static int parse_real(const struct fathom_cvar *row, const char *text, void *wor
     return 0;
 }
 
-int fm_param_parse(const struct fathom_cvar *row, const char *text, void *word, char *out_why,
-                   size_t why_len)
+int fm_t_param_parse(const struct fathom_cvar *row, const char *text, void *word, char *out_why,
+                     size_t why_len)
 {
     int64_t v = 0;
 
@@ -284,7 +284,7 @@ int fm_param_parse(const struct fathom_cvar *row, const char *text, void *word, 
         snprintf(out_why, why_len, row->items ? "no such item" : "not a number");
         return -1;
     }
-    if (!fm_cvar_in_bounds(row, v)) {
+    if (!fm_t_cvar_in_bounds(row, v)) {
         snprintf(out_why, why_len, "out of bounds");
         return -1;
     }
@@ -292,7 +292,7 @@ int fm_param_parse(const struct fathom_cvar *row, const char *text, void *word, 
     return 0;
 }
 
-void fm_param_bounds(const struct fathom_cvar *row, char *out, size_t len)
+void fm_t_param_bounds(const struct fathom_cvar *row, char *out, size_t len)
 {
     size_t n = 0;
     int i;
@@ -330,16 +330,16 @@ static void load_default(const struct fathom_cvar *row, void *word)
 /* Files and launcher may write the name either way: p2p_eager or FATHOM_P2P_EAGER. */
 static bool is_for(const struct setting *s, const char *name)
 {
-    char env[FM_NAME_LEN + 64];
+    char env[FM_T_NAME_LEN + 64];
 
     if (strcasecmp(s->name, name) == 0) {
         return true;
     }
-    fm_mpit_env_name(env, sizeof(env), name);
+    fm_t_env_name(env, sizeof(env), name);
     return s->source != FATHOM_FROM_ENVIRONMENT && strcasecmp(s->name, env) == 0;
 }
 
-void fm_param_load(struct fm_cvar *var)
+void fm_t_param_load(struct fm_t_cvar *var)
 {
     void *word = var->table->block + var->row->at;
     char why[64], bounds[512];
@@ -354,13 +354,13 @@ void fm_param_load(struct fm_cvar *var)
             continue;
         }
         s->is_taken = true;
-        if (fm_param_parse(var->row, s->value, word, why, sizeof(why)) == 0) {
+        if (fm_t_param_parse(var->row, s->value, word, why, sizeof(why)) == 0) {
             var->source = (uint32_t)s->source;
             continue;
         }
-        fm_param_bounds(var->row, bounds, sizeof(bounds));
-        fm_mpit_warn("%s (%s): ignored \"%s\": %s; it takes %s", var->name, s->origin, s->value,
-                     why, bounds);
+        fm_t_param_bounds(var->row, bounds, sizeof(bounds));
+        fm_t_warn("%s (%s): ignored \"%s\": %s; it takes %s", var->name, s->origin, s->value, why,
+                  bounds);
     }
 }
 
@@ -369,16 +369,16 @@ void fm_param_load(struct fm_cvar *var)
 /* A name without the prefix of environment variables. */
 static const char *bare_name(const char *name)
 {
-    char prefix[FM_NAME_LEN];
+    char prefix[FM_T_NAME_LEN];
 
-    fm_mpit_env_name(prefix, sizeof(prefix), "");
+    fm_t_env_name(prefix, sizeof(prefix), "");
     return strncasecmp(name, prefix, strlen(prefix)) == 0 ? name + strlen(prefix) : name;
 }
 
 /* Is it an environment variable that the host reads by itself? */
 static bool is_of_host(const struct setting *s)
 {
-    const char *const *also = fm_mpit.host ? fm_mpit.host->environment : NULL;
+    const char *const *also = fm_t_root.host ? fm_t_root.host->environment : NULL;
     int i;
 
     for (i = 0; also && also[i]; i++) {
@@ -393,20 +393,20 @@ static bool is_of_host(const struct setting *s)
    does. */
 static const char *nearest_name(const struct setting *s)
 {
-    const char *const *also = fm_mpit.host ? fm_mpit.host->environment : NULL;
+    const char *const *also = fm_t_root.host ? fm_t_root.host->environment : NULL;
     const char *best = NULL, *name = s->name;
     int i, d, best_d = (int)strlen(name) / 2;
 
     best_d = best_d < 4 ? best_d : 4;
-    for (i = 0; i < fm_mpit.n_cvars; i++) {
-        if (fm_mpit.cvars[i].bind == FATHOM_BIND_NONE) {
-            d = fm_name_distance(name, fm_mpit.cvars[i].name);
-            best = d < best_d ? fm_mpit.cvars[i].name : best;
+    for (i = 0; i < fm_t_root.n_cvars; i++) {
+        if (fm_t_root.cvars[i].bind == FATHOM_BIND_NONE) {
+            d = fm_t_name_distance(name, fm_t_root.cvars[i].name);
+            best = d < best_d ? fm_t_root.cvars[i].name : best;
             best_d = d < best_d ? d : best_d;
         }
     }
     for (i = 0; also && also[i] && s->source == FATHOM_FROM_ENVIRONMENT; i++) {
-        d = fm_name_distance(name, bare_name(also[i]));
+        d = fm_t_name_distance(name, bare_name(also[i]));
         best = d < best_d ? bare_name(also[i]) : best;
         best_d = d < best_d ? d : best_d;
     }
@@ -428,22 +428,22 @@ static const char *successor_of(const struct setting *s)
 static void warn_one(const struct setting *s)
 {
     bool is_env = s->source == FATHOM_FROM_ENVIRONMENT;
-    char prefix[FM_NAME_LEN] = "", env[FM_NAME_LEN + 64];
+    char prefix[FM_T_NAME_LEN] = "", env[FM_T_NAME_LEN + 64];
     const char *successor = successor_of(s);
     const char *other = successor ? successor : nearest_name(s);
 
     if (is_env) {
-        fm_mpit_env_name(prefix, sizeof(prefix), "");
+        fm_t_env_name(prefix, sizeof(prefix), "");
     }
     if (other && is_env) { /* as it would have to be written there */
-        fm_mpit_env_name(env, sizeof(env), other);
+        fm_t_env_name(env, sizeof(env), other);
         other = env;
     }
     if (successor) {
-        fm_mpit_warn("%s: ignored %s%s: it was renamed to %s", s->origin, prefix, s->name, other);
+        fm_t_warn("%s: ignored %s%s: it was renamed to %s", s->origin, prefix, s->name, other);
     } else {
-        fm_mpit_warn("%s: nothing is called %s%s%s%s%s", s->origin, prefix, s->name,
-                     other ? "; did you mean " : "", other ? other : "", other ? "?" : "");
+        fm_t_warn("%s: nothing is called %s%s%s%s%s", s->origin, prefix, s->name,
+                  other ? "; did you mean " : "", other ? other : "", other ? "?" : "");
     }
 }
 
@@ -453,7 +453,7 @@ void fathom_mpit_warn_unknown(void)
     size_t k;
     int i;
 
-    fm_mpit_lock();
+    fm_t_lock();
     gather();
     for (i = 0; i < settings.n && !settings.is_reported; i++) {
         bool is_own = false;
@@ -466,5 +466,5 @@ void fathom_mpit_warn_unknown(void)
         }
     }
     settings.is_reported = true;
-    fm_mpit_unlock();
+    fm_t_unlock();
 }

@@ -38,8 +38,8 @@
 #include "mpit/mpit_live.h"
 
 /* Found without a lock, changed with the registry's (mpit_slots.h). */
-static struct fm_slots handles = {.slot_len = sizeof(struct fm_pvar_handle),
-                                  .kind = FM_SLOT_PVAR_HANDLE};
+static struct fm_t_slots handles = {.slot_len = sizeof(struct fm_t_pvar_handle),
+                                    .kind = FM_T_SLOT_PVAR_HANDLE};
 
 #define ALL_HANDLES 1u /* MPI_T_PVAR_ALL_HANDLES */
 
@@ -63,7 +63,7 @@ struct change {
     unsigned copy;
 };
 
-static _Atomic uint64_t *copy_of(struct fm_pvar_handle *h, unsigned copy)
+static _Atomic uint64_t *copy_of(struct fm_t_pvar_handle *h, unsigned copy)
 {
     return h->states + (size_t)copy * (size_t)h->count;
 }
@@ -79,7 +79,7 @@ static bool has_changed(uint64_t before, uint64_t now)
 }
 
 /* s[i] as it is in ctl. */
-static inline uint64_t state_of(struct fm_pvar_handle *h, uint64_t ctl, int i)
+static inline uint64_t state_of(struct fm_t_pvar_handle *h, uint64_t ctl, int i)
 {
     return atomic_load_explicit(&copy_of(h, ctl & CTL_LIVE)[i], memory_order_relaxed) +
            (ctl >> CTL_SINCE);
@@ -91,7 +91,7 @@ static inline uint64_t next_change(uint64_t ctl)
     return ((ctl >> CTL_CHANGES) + 1) % N_CHANGES << CTL_CHANGES;
 }
 
-static struct change change_begin(struct fm_pvar_handle *h)
+static struct change change_begin(struct fm_t_pvar_handle *h)
 {
     uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_relaxed);
     unsigned unused, copy;
@@ -117,7 +117,7 @@ static struct change change_begin(struct fm_pvar_handle *h)
 
 /* Make the filled copy the live one, with these flags. False when another change came first: fill
    the copy anew, from c->from. */
-static bool change_end(struct fm_pvar_handle *h, struct change *c, uint64_t flags)
+static bool change_end(struct fm_t_pvar_handle *h, struct change *c, uint64_t flags)
 {
     uint64_t ctl = c->from, next;
 
@@ -134,7 +134,7 @@ static bool change_end(struct fm_pvar_handle *h, struct change *c, uint64_t flag
     return false;
 }
 
-static void change_give_up(struct fm_pvar_handle *h, const struct change *c)
+static void change_give_up(struct fm_t_pvar_handle *h, const struct change *c)
 {
     atomic_fetch_and_explicit(&h->ctl, ~CTL_CLAIM(c->copy), memory_order_release);
 }
@@ -158,7 +158,7 @@ static __attribute__((noinline)) uint64_t added(const void *first, int n, size_t
 }
 
 /* Element i of a sum over this block. */
-static uint64_t sum_of(const struct fm_pvar_handle *h, const void *block, int i)
+static uint64_t sum_of(const struct fm_t_pvar_handle *h, const void *block, int i)
 {
     const struct fathom_table *table = h->var->table->from;
     const struct fathom_pvar *row = h->var->row;
@@ -179,7 +179,7 @@ static uint64_t sum_of(const struct fm_pvar_handle *h, const void *block, int i)
 }
 
 /* The present value of element i of a sum or a share. */
-static __attribute__((noinline)) uint64_t derived(const struct fm_pvar_handle *h,
+static __attribute__((noinline)) uint64_t derived(const struct fm_t_pvar_handle *h,
                                                   const uint64_t *words, int i)
 {
     const struct fathom_pvar *row = h->var->row;
@@ -212,7 +212,7 @@ static inline uint64_t flat_sum(const uint32_t *flat, const uint64_t *words)
 }
 
 /* The present value of the word of element i, or what stands for it. */
-static uint64_t word_of(const struct fm_pvar_handle *h, const uint64_t *words, int i)
+static uint64_t word_of(const struct fm_t_pvar_handle *h, const uint64_t *words, int i)
 {
     if (__builtin_expect(h->var->is_derived, 0)) {
         return derived(h, words, i);
@@ -221,7 +221,7 @@ static uint64_t word_of(const struct fm_pvar_handle *h, const uint64_t *words, i
 }
 
 /* a - b in the handle's type. */
-static uint64_t minus(const struct fm_pvar_handle *h, uint64_t a, uint64_t b)
+static uint64_t minus(const struct fm_t_pvar_handle *h, uint64_t a, uint64_t b)
 {
     double x, y;
 
@@ -236,38 +236,38 @@ static uint64_t minus(const struct fm_pvar_handle *h, uint64_t a, uint64_t b)
 }
 
 /* What element i shows, given a state. A watermark has no follower when its object is gone. */
-static uint64_t value_of(struct fm_pvar_handle *h, const uint64_t *words, uint64_t state, bool runs,
-                         int i)
+static uint64_t value_of(struct fm_t_pvar_handle *h, const uint64_t *words, uint64_t state,
+                         bool runs, int i)
 {
-    struct fm_follower *f;
+    struct fm_t_follower *f;
 
     if (!runs) {
         return state;
     }
     switch (h->var->mode) {
-    case FM_PVAR_SINCE:
+    case FM_T_PVAR_SINCE:
         return minus(h, word_of(h, words, i), state);
-    case FM_PVAR_AS_IS:
+    case FM_T_PVAR_AS_IS:
         return word_of(h, words, i);
     default:
         f = atomic_load_explicit(&h->follower, memory_order_relaxed);
-        return f ? fm_level_mark_of(h->level, f, h->var->mode == FM_PVAR_HIGH) : state;
+        return f ? fm_t_level_mark_of(h->level, f, h->var->mode == FM_T_PVAR_HIGH) : state;
     }
 }
 
 /* ---- what one handle does ---- */
 
 /* MPI-5.0 15.3.7.1, of each class: 0, or the present level. */
-static uint64_t starting_value(struct fm_pvar_handle *h, const uint64_t *words, int i)
+static uint64_t starting_value(struct fm_t_pvar_handle *h, const uint64_t *words, int i)
 {
-    if (h->var->mode == FM_PVAR_SINCE) {
+    if (h->var->mode == FM_T_PVAR_SINCE) {
         return 0; /* of a double as well */
     }
     return h->level ? __atomic_load_n(&h->level->now, __ATOMIC_RELAXED) : word_of(h, words, i);
 }
 
 /* One more or one less who wants the variable to be counted; any thread, any signal handler. */
-static void want(const struct fm_pvar *v, uint64_t by)
+static void want(const struct fm_t_pvar *v, uint64_t by)
 {
     if (v->row->on_at) {
         __atomic_fetch_add((uint64_t *)(void *)(v->table->block + v->row->on_at), by,
@@ -275,9 +275,9 @@ static void want(const struct fm_pvar *v, uint64_t by)
     }
 }
 
-uint64_t fm_pvar_look(struct fm_pvar *v)
+uint64_t fm_t_pvar_look(struct fm_t_pvar *v)
 {
-    const struct fm_pvar_handle h = {.var = v};
+    const struct fm_t_pvar_handle h = {.var = v};
 
     /* Relaxed: who comes second need not see it counted yet. */
     if (!atomic_exchange_explicit(&v->is_looked_at, true, memory_order_relaxed)) {
@@ -286,17 +286,17 @@ uint64_t fm_pvar_look(struct fm_pvar *v)
     return word_of(&h, (const uint64_t *)(const void *)(v->table->block + v->word_at), 0);
 }
 
-static void start_one(struct fm_pvar_handle *h, const uint64_t *words)
+static void start_one(struct fm_t_pvar_handle *h, const uint64_t *words)
 {
     struct change c = change_begin(h);
-    struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
+    struct fm_t_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
     uint64_t v, mark = 0;
     bool is_first = true;
     int i;
 
     do {
         if (!is_first && f) {
-            fm_level_merge(h->level, f, mark); /* it may have been in use already */
+            fm_t_level_merge(h->level, f, mark); /* it may have been in use already */
         }
         is_first = false;
         if (is_running(c.from)) {
@@ -307,8 +307,8 @@ static void start_one(struct fm_pvar_handle *h, const uint64_t *words)
             v = state_of(h, c.from, i);
             if (f) {
                 v = c.from & CTL_FRESH ? starting_value(h, words, i) : v;
-                mark = fm_level_exchange(h->level, f, v);
-            } else if (h->var->mode == FM_PVAR_SINCE) {
+                mark = fm_t_level_exchange(h->level, f, v);
+            } else if (h->var->mode == FM_T_PVAR_SINCE) {
                 v = minus(h, word_of(h, words, i), v);
             }
             atomic_store_explicit(&copy_of(h, c.copy)[i], v, memory_order_relaxed);
@@ -317,7 +317,7 @@ static void start_one(struct fm_pvar_handle *h, const uint64_t *words)
     want(h->var, 1);
 }
 
-static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
+static void stop_one(struct fm_t_pvar_handle *h, const uint64_t *words)
 {
     struct change c = change_begin(h);
     uint64_t v;
@@ -341,11 +341,11 @@ static void stop_one(struct fm_pvar_handle *h, const uint64_t *words)
    to out_buf unless it is NULL. Of a running watermark it is the follower's mark that changes: what
    was taken away from it, but in vain since another change came first, is in *taken (NULL:
    nothing), and is part of the value before. */
-static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *from, void *out_buf,
-                   const uint64_t *taken)
+static void assign(struct fm_t_pvar_handle *h, const uint64_t *words, const void *from,
+                   void *out_buf, const uint64_t *taken)
 {
     struct change c = change_begin(h);
-    struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
+    struct fm_t_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
     uint64_t word, v, old, marked;
     bool runs;
     int i;
@@ -353,10 +353,10 @@ static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *
     do {
         runs = is_running(c.from);
         for (i = 0; i < h->count; i++) {
-            v = from ? fm_type_load(h->var->type, from, i) : starting_value(h, words, i);
+            v = from ? fm_t_type_load(h->var->type, from, i) : starting_value(h, words, i);
             old = state_of(h, c.from, i);
             if (runs && f) {
-                old = fm_level_exchange(h->level, f, v);
+                old = fm_t_level_exchange(h->level, f, v);
             } else if (runs) {
                 /* One load of the word ends the old count and begins the new: nothing falls
                    between. */
@@ -365,12 +365,12 @@ static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *
                 v = minus(h, word, v);
             }
             if (f) {
-                old = taken ? fm_level_further(h->var->mode == FM_PVAR_HIGH, old, *taken) : old;
+                old = taken ? fm_t_level_further(h->var->mode == FM_T_PVAR_HIGH, old, *taken) : old;
                 marked = old;
                 taken = runs ? &marked : taken;
             }
             if (out_buf) {
-                fm_type_store(h->var->type, out_buf, i, old);
+                fm_t_type_store(h->var->type, out_buf, i, old);
             }
             atomic_store_explicit(&copy_of(h, c.copy)[i], v, memory_order_relaxed);
         }
@@ -380,20 +380,20 @@ static void assign(struct fm_pvar_handle *h, const uint64_t *words, const void *
 /* ---- the usual readreset, with one compare-and-swap ---- */
 
 /* Has the handle changed since it was as in ctl? What was read before is from then, if not. */
-static inline bool is_past(struct fm_pvar_handle *h, uint64_t ctl)
+static inline bool is_past(struct fm_t_pvar_handle *h, uint64_t ctl)
 {
     atomic_thread_fence(memory_order_acquire);
     return has_changed(ctl, atomic_load_explicit(&h->ctl, memory_order_relaxed));
 }
 
 /* Of a plain one, whose copies lie in the handle. */
-static inline uint64_t state_of_plain(struct fm_pvar_handle *h, uint64_t ctl)
+static inline uint64_t state_of_plain(struct fm_t_pvar_handle *h, uint64_t ctl)
 {
     return atomic_load_explicit(&h->one[ctl & CTL_LIVE], memory_order_relaxed) + (ctl >> CTL_SINCE);
 }
 
 /* The present value of the words of a plain one. */
-static inline uint64_t number_of(const struct fm_pvar_handle *h, const uint64_t *words)
+static inline uint64_t number_of(const struct fm_t_pvar_handle *h, const uint64_t *words)
 {
     if (__builtin_expect(!h->is_sum, 1)) {
         return look_at(words);
@@ -403,7 +403,7 @@ static inline uint64_t number_of(const struct fm_pvar_handle *h, const uint64_t 
 
 /* Of a plain handle that runs and shows what came since: *buf gets that, and the handle begins
    anew. False: it is not such a one, or the state must be written as a whole. */
-static inline bool take_plain(struct fm_pvar_handle *h, const uint64_t *words, void *buf)
+static inline bool take_plain(struct fm_t_pvar_handle *h, const uint64_t *words, void *buf)
 {
     uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_acquire), v;
 
@@ -425,18 +425,18 @@ static inline bool take_plain(struct fm_pvar_handle *h, const uint64_t *words, v
 }
 
 /* The same of a watermark that runs: its follower changes, and nothing else. */
-static inline bool take_mark(struct fm_pvar_handle *h, const uint64_t *words, void *buf)
+static inline bool take_mark(struct fm_t_pvar_handle *h, const uint64_t *words, void *buf)
 {
     uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_acquire), from, old;
-    struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
+    struct fm_t_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
 
     if (!f || !is_running(ctl)) {
         return false;
     }
     from = look_at(&h->level->now);
-    old = fm_level_mark_of(h->level, f, h->var->mode == FM_PVAR_HIGH);
+    old = fm_t_level_mark_of(h->level, f, h->var->mode == FM_T_PVAR_HIGH);
     if (old != from || is_past(h, ctl)) {
-        old = fm_level_exchange(h->level, f, from);
+        old = fm_t_level_exchange(h->level, f, from);
         if (!atomic_compare_exchange_strong_explicit(&h->ctl, &ctl,
                                                      (ctl & CTL_OTHERS) | next_change(ctl),
                                                      memory_order_acq_rel, memory_order_relaxed)) {
@@ -444,7 +444,7 @@ static inline bool take_mark(struct fm_pvar_handle *h, const uint64_t *words, vo
             return true;
         }
     }
-    fm_type_store(h->var->type, buf, 0, old);
+    fm_t_type_store(h->var->type, buf, 0, old);
     return true;
 }
 
@@ -452,25 +452,25 @@ static inline bool take_mark(struct fm_pvar_handle *h, const uint64_t *words, vo
 
 static __attribute__((cold, noinline)) int not_found(uint64_t session)
 {
-    return fm_session_is_valid(session) ? FM_T_INVALID_HANDLE : FM_T_INVALID_SESSION;
+    return fm_t_session_is_valid(session) ? FM_T_INVALID_HANDLE : FM_T_INVALID_SESSION;
 }
 
 /* A live handle of this session, and its words; or the code. */
 static inline __attribute__((always_inline)) int
-find(uint64_t session, uint64_t handle, struct fm_pvar_handle **out_h, uint64_t **out_words)
+find(uint64_t session, uint64_t handle, struct fm_t_pvar_handle **out_h, uint64_t **out_words)
 {
-    struct fm_pvar_handle *h = fm_slots_find(&handles, handle);
+    struct fm_t_pvar_handle *h = fm_t_slots_find(&handles, handle);
 
     if (__builtin_expect(!h || h->session != session, 0)) {
         return not_found(session);
     }
-    /* Pairs with the store in fm_pvar_orphan. */
+    /* Pairs with the store in fm_t_pvar_orphan. */
     *out_words = atomic_load_explicit(&h->words, memory_order_acquire);
     *out_h = h;
     return *out_words ? FM_T_OK : FM_T_INVALID_HANDLE;
 }
 
-static int take_states(struct fm_pvar_handle *h)
+static int take_states(struct fm_t_pvar_handle *h)
 {
     h->states = h->one;
     if (h->count > 1) {
@@ -480,23 +480,23 @@ static int take_states(struct fm_pvar_handle *h)
 }
 
 /* Called locked. */
-static void handle_end(struct fm_pvar_handle *h)
+static void handle_end(struct fm_t_pvar_handle *h)
 {
-    struct fm_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
+    struct fm_t_follower *f = atomic_load_explicit(&h->follower, memory_order_relaxed);
 
-    fm_slots_hide(h);
+    fm_t_slots_hide(h);
     if (is_running(atomic_load_explicit(&h->ctl, memory_order_relaxed))) {
         want(h->var, (uint64_t)-1);
     }
     if (f) {
-        fm_level_unfollow(h->level, f);
+        fm_t_level_unfollow(h->level, f);
     }
     if (h->states != h->one) {
         free(h->states);
         h->states = h->one;
     }
-    fm_slots_drop(&handles, h);
-    fathom_level_set(&fm_mpit_words->handles, handles.n_live);
+    fm_t_slots_drop(&handles, h);
+    fathom_level_set(&fm_t_counters->handles, handles.n_live);
 }
 
 /* A sum of one word of each member? */
@@ -506,7 +506,7 @@ static bool is_one_of_each(const struct fathom_pvar *row)
 }
 
 /* Called locked, with what the handle is bound to. */
-static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
+static int handle_begin(struct fm_t_pvar_handle *h, const struct fm_t_pvar *v)
 {
     char *block = h->object ? h->object->block : v->table->block;
     size_t at = v->word_at;
@@ -516,10 +516,10 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
     h->n_members = h->object ? h->object->n_members : 0;
     h->count = v->count ? v->count : h->n_members;
     h->is_sum = v->flat || is_one_of_each(v->row);
-    h->is_plain = h->count == 1 && (v->mode == FM_PVAR_SINCE || v->mode == FM_PVAR_AS_IS) &&
-                  fm_type_is_whole(v->type) && (h->is_sum || !v->is_derived);
+    h->is_plain = h->count == 1 && (v->mode == FM_T_PVAR_SINCE || v->mode == FM_T_PVAR_AS_IS) &&
+                  fm_t_type_is_whole(v->type) && (h->is_sum || !v->is_derived);
     h->is_straight = h->is_plain && (!h->is_sum || v->flat);
-    h->since = v->mode == FM_PVAR_SINCE ? ~UINT64_C(0) : 0;
+    h->since = v->mode == FM_T_PVAR_SINCE ? ~UINT64_C(0) : 0;
     h->flat = v->flat;
     if (h->is_sum && !h->flat) {
         h->first = (v->table->from->object_block_len + v->row->terms->at) / sizeof(uint64_t);
@@ -530,9 +530,9 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
     if (take_states(h) != 0) {
         return FM_T_MEMORY;
     }
-    if (v->mode == FM_PVAR_HIGH || v->mode == FM_PVAR_LOW) {
+    if (v->mode == FM_T_PVAR_HIGH || v->mode == FM_T_PVAR_LOW) {
         h->level = (struct fathom_level *)(void *)(block + at);
-        h->follower = fm_level_follow(h->level, v->mode == FM_PVAR_HIGH);
+        h->follower = fm_t_level_follow(h->level, v->mode == FM_T_PVAR_HIGH);
         if (!h->follower) {
             return FM_T_MEMORY;
         }
@@ -547,29 +547,29 @@ static int handle_begin(struct fm_pvar_handle *h, const struct fm_pvar *v)
     return FM_T_OK;
 }
 
-int fm_pvar_alloc(uint64_t session, int index, const void *obj_handle, uint64_t *out_handle,
-                  int *out_count)
+int fm_t_pvar_alloc(uint64_t session, int index, const void *obj_handle, uint64_t *out_handle,
+                    int *out_count)
 {
-    const struct fm_object *object = NULL;
-    const struct fm_pvar *v;
-    struct fm_pvar_handle *h = NULL;
+    const struct fm_t_object *object = NULL;
+    const struct fm_t_pvar *v;
+    struct fm_t_pvar_handle *h = NULL;
     int rc = FM_T_OK;
 
-    if (!fm_session_is_valid(session)) {
+    if (!fm_t_session_is_valid(session)) {
         return FM_T_INVALID_SESSION;
     }
-    if (index < 0 || index >= fm_mpit.n_pvars) {
+    if (index < 0 || index >= fm_t_root.n_pvars) {
         return FM_T_INVALID_INDEX;
     }
-    v = &fm_mpit.pvars[index];
-    fm_mpit_lock();
+    v = &fm_t_root.pvars[index];
+    fm_t_lock();
     if (v->bind != FATHOM_BIND_NONE) {
-        object = fm_object_of_handle(v->table, v->bind, obj_handle);
+        object = fm_t_object_of_handle(v->table, v->bind, obj_handle);
         rc = object ? FM_T_OK : FM_T_INVALID;
     }
     if (rc == FM_T_OK) {
-        h = fm_slots_take(&handles);
-        rc = h ? FM_T_OK : fm_mpit_live_no_slot(&handles);
+        h = fm_t_slots_take(&handles);
+        rc = h ? FM_T_OK : fm_t_slots_why(&handles);
     }
     if (rc == FM_T_OK) {
         h->session = session;
@@ -580,40 +580,40 @@ int fm_pvar_alloc(uint64_t session, int index, const void *obj_handle, uint64_t 
         }
     }
     if (rc == FM_T_OK) {
-        fm_slots_publish(&handles, h);
-        fathom_level_set(&fm_mpit_words->handles, handles.n_live);
-        *out_handle = fm_slots_value(&handles, h);
+        fm_t_slots_publish(&handles, h);
+        fathom_level_set(&fm_t_counters->handles, handles.n_live);
+        *out_handle = fm_t_slots_value(&handles, h);
         *out_count = h->count;
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return rc;
 }
 
-int fm_pvar_free(uint64_t session, uint64_t handle)
+int fm_t_pvar_free(uint64_t session, uint64_t handle)
 {
-    struct fm_pvar_handle *h;
+    struct fm_t_pvar_handle *h;
     int rc = FM_T_OK;
 
-    fm_mpit_lock();
-    h = fm_slots_find(&handles, handle);
-    if (!fm_session_is_valid(session)) {
+    fm_t_lock();
+    h = fm_t_slots_find(&handles, handle);
+    if (!fm_t_session_is_valid(session)) {
         rc = FM_T_INVALID_SESSION;
     } else if (!h || h->session != session) {
         rc = FM_T_INVALID_HANDLE;
     } else {
         handle_end(h); /* its object may be gone: it can be freed all the same */
     }
-    fm_mpit_unlock();
+    fm_t_unlock();
     return rc;
 }
 
 /* The live handles of a session, one after the other: *at is where to go on. Called locked, or in a
    signal handler. */
-static struct fm_pvar_handle *next_of(uint64_t session, uint32_t *at)
+static struct fm_t_pvar_handle *next_of(uint64_t session, uint32_t *at)
 {
-    struct fm_pvar_handle *h;
+    struct fm_t_pvar_handle *h;
 
-    while ((h = fm_slots_at(&handles, *at)) != NULL) {
+    while ((h = fm_t_slots_at(&handles, *at)) != NULL) {
         ++*at;
         if (atomic_load_explicit(&h->slot.value, memory_order_acquire) && h->session == session) {
             return h;
@@ -625,7 +625,7 @@ static struct fm_pvar_handle *next_of(uint64_t session, uint32_t *at)
 enum verb { START, STOP, RESET };
 
 /* Of all handles, those are passed over that the verb does not fit (15.3.7.5). */
-static int do_one(struct fm_pvar_handle *h, const uint64_t *words, enum verb verb, bool is_all)
+static int do_one(struct fm_t_pvar_handle *h, const uint64_t *words, enum verb verb, bool is_all)
 {
     if (verb == RESET) {
         if (h->var->is_readonly) {
@@ -647,11 +647,11 @@ static int do_one(struct fm_pvar_handle *h, const uint64_t *words, enum verb ver
 
 static int walk_all(uint64_t session, enum verb verb)
 {
-    struct fm_pvar_handle *h;
+    struct fm_t_pvar_handle *h;
     uint64_t *words;
     uint32_t at = 0;
 
-    if (!fm_session_is_valid(session)) {
+    if (!fm_t_session_is_valid(session)) {
         return FM_T_INVALID_SESSION;
     }
     while ((h = next_of(session, &at)) != NULL) {
@@ -667,22 +667,22 @@ static int walk_all(uint64_t session, enum verb verb)
    take it, and must be able to do this (15.3.8.2): there the tool sees to it. */
 static int do_all(uint64_t session, enum verb verb)
 {
-    bool is_signal = fm_event_context() >= FATHOM_SAFE_SIGNAL;
+    bool is_signal = fm_t_event_context() >= FATHOM_SAFE_SIGNAL;
     int rc;
 
     if (!is_signal) {
-        fm_mpit_lock();
+        fm_t_lock();
     }
     rc = walk_all(session, verb);
     if (!is_signal) {
-        fm_mpit_unlock();
+        fm_t_unlock();
     }
     return rc;
 }
 
 static int do_verb(uint64_t session, uint64_t handle, enum verb verb)
 {
-    struct fm_pvar_handle *h = NULL;
+    struct fm_t_pvar_handle *h = NULL;
     uint64_t *words = NULL;
     int rc;
 
@@ -693,23 +693,23 @@ static int do_verb(uint64_t session, uint64_t handle, enum verb verb)
     return rc == FM_T_OK ? do_one(h, words, verb, false) : rc;
 }
 
-int fm_pvar_start(uint64_t session, uint64_t handle)
+int fm_t_pvar_start(uint64_t session, uint64_t handle)
 {
     return do_verb(session, handle, START);
 }
 
-int fm_pvar_stop(uint64_t session, uint64_t handle)
+int fm_t_pvar_stop(uint64_t session, uint64_t handle)
 {
     return do_verb(session, handle, STOP);
 }
 
-int fm_pvar_reset(uint64_t session, uint64_t handle)
+int fm_t_pvar_reset(uint64_t session, uint64_t handle)
 {
     return do_verb(session, handle, RESET);
 }
 
 /* Whole state of a handle that is an array, or that changed while it was read. */
-static __attribute__((noinline)) int read_slowly(struct fm_pvar_handle *h, const uint64_t *words,
+static __attribute__((noinline)) int read_slowly(struct fm_t_pvar_handle *h, const uint64_t *words,
                                                  void *buf)
 {
     uint64_t ctl, v;
@@ -719,14 +719,14 @@ static __attribute__((noinline)) int read_slowly(struct fm_pvar_handle *h, const
         ctl = atomic_load_explicit(&h->ctl, memory_order_acquire);
         for (i = 0; i < h->count; i++) {
             v = state_of(h, ctl, i);
-            fm_type_store(h->var->type, buf, i, value_of(h, words, v, is_running(ctl), i));
+            fm_t_type_store(h->var->type, buf, i, value_of(h, words, v, is_running(ctl), i));
         }
     } while (is_past(h, ctl));
     return FM_T_OK;
 }
 
 /* A sum over members, one value of another kind, or an array. */
-static __attribute__((noinline)) int read_other(struct fm_pvar_handle *h, const uint64_t *words,
+static __attribute__((noinline)) int read_other(struct fm_t_pvar_handle *h, const uint64_t *words,
                                                 void *buf)
 {
     uint64_t ctl = atomic_load_explicit(&h->ctl, memory_order_acquire), v;
@@ -743,14 +743,14 @@ static __attribute__((noinline)) int read_other(struct fm_pvar_handle *h, const 
     if (__builtin_expect(is_past(h, ctl), 0)) {
         return read_slowly(h, words, buf);
     }
-    fm_type_store(h->var->type, buf, 0, v);
+    fm_t_type_store(h->var->type, buf, 0, v);
     return FM_T_OK;
 }
 
 /* Lock-free, async-signal-safe. */
-int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
+int fm_t_pvar_read(uint64_t session, uint64_t handle, void *buf)
 {
-    struct fm_pvar_handle *h = NULL;
+    struct fm_t_pvar_handle *h = NULL;
     uint64_t *words = NULL, ctl, v;
     int rc = find(session, handle, &h, &words);
 
@@ -772,9 +772,9 @@ int fm_pvar_read(uint64_t session, uint64_t handle, void *buf)
     return FM_T_OK;
 }
 
-int fm_pvar_write(uint64_t session, uint64_t handle, const void *buf)
+int fm_t_pvar_write(uint64_t session, uint64_t handle, const void *buf)
 {
-    struct fm_pvar_handle *h = NULL;
+    struct fm_t_pvar_handle *h = NULL;
     uint64_t *words = NULL;
     int rc = find(session, handle, &h, &words);
 
@@ -788,9 +788,9 @@ int fm_pvar_write(uint64_t session, uint64_t handle, const void *buf)
     return FM_T_OK;
 }
 
-int fm_pvar_readreset(uint64_t session, uint64_t handle, void *buf)
+int fm_t_pvar_readreset(uint64_t session, uint64_t handle, void *buf)
 {
-    struct fm_pvar_handle *h = NULL;
+    struct fm_t_pvar_handle *h = NULL;
     uint64_t *words = NULL;
     int rc = find(session, handle, &h, &words);
 
@@ -807,9 +807,9 @@ int fm_pvar_readreset(uint64_t session, uint64_t handle, void *buf)
 }
 
 /* Called locked, as what follows. */
-void fm_pvar_end_session(uint64_t session)
+void fm_t_pvar_end_session(uint64_t session)
 {
-    struct fm_pvar_handle *h;
+    struct fm_t_pvar_handle *h;
     uint32_t at = 0;
 
     while (handles.n_live && (h = next_of(session, &at)) != NULL) {
@@ -817,12 +817,12 @@ void fm_pvar_end_session(uint64_t session)
     }
 }
 
-void fm_pvar_orphan(const struct fm_object *object)
+void fm_t_pvar_orphan(const struct fm_t_object *object)
 {
-    struct fm_pvar_handle *h;
+    struct fm_t_pvar_handle *h;
     uint32_t at;
 
-    for (at = 0; handles.n_live && (h = fm_slots_at(&handles, at)) != NULL; at++) {
+    for (at = 0; handles.n_live && (h = fm_t_slots_at(&handles, at)) != NULL; at++) {
         if (h->object == object) {
             atomic_store_explicit(&h->words, NULL, memory_order_release);
             h->object = NULL;
@@ -831,15 +831,15 @@ void fm_pvar_orphan(const struct fm_object *object)
     }
 }
 
-void fm_pvar_finish(void)
+void fm_t_pvar_finish(void)
 {
-    struct fm_pvar_handle *h;
+    struct fm_t_pvar_handle *h;
     uint32_t at;
 
-    for (at = 0; (h = fm_slots_at(&handles, at)) != NULL; at++) {
+    for (at = 0; (h = fm_t_slots_at(&handles, at)) != NULL; at++) {
         if (atomic_load_explicit(&h->slot.value, memory_order_relaxed)) {
             handle_end(h);
         }
     }
-    fm_slots_finish(&handles);
+    fm_t_slots_finish(&handles);
 }

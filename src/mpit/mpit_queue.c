@@ -9,7 +9,7 @@
  * reader.
  *
  * The ring is opened, filled before it can be seen, while others look for it; it is closed only
- * when no writer is left and the right to read is taken (fm_event_finish).
+ * when no writer is left and the right to read is taken (fm_t_event_finish).
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 
 struct cell {
     _Atomic uint64_t turn;
-    struct fm_raised raised;
+    struct fm_t_raised raised;
 };
 
 /* Part of the registry's root. `head` belongs to the reader, `tail` to all writers. `room` is set
@@ -32,7 +32,7 @@ static struct {
 /* Read by hosts through fathom_mpit_poll(). */
 uint32_t fathom_mpit_waiting;
 
-int fm_queue_open(unsigned n_entries)
+int fm_t_queue_open(unsigned n_entries)
 {
     struct cell *cells = atomic_load_explicit(&queue.cells, memory_order_relaxed);
     uint64_t i, room = 16;
@@ -51,7 +51,7 @@ int fm_queue_open(unsigned n_entries)
         atomic_store_explicit(&cells[i].turn, i, memory_order_relaxed);
     }
     atomic_store_explicit(&queue.room, room, memory_order_relaxed);
-    fathom_level_set(&fm_mpit_words->queue_free, room);
+    fathom_level_set(&fm_t_counters->queue_free, room);
     atomic_store_explicit(&queue.cells, cells, memory_order_release);
     return 0;
 }
@@ -61,14 +61,14 @@ static struct cell *cell_at(struct cell *cells, uint64_t ticket)
     return &cells[ticket & (atomic_load_explicit(&queue.room, memory_order_relaxed) - 1)];
 }
 
-bool fm_queue_push(const struct fm_raised *raised)
+bool fm_t_queue_push(const struct fm_t_raised *raised)
 {
     struct cell *cells = atomic_load_explicit(&queue.cells, memory_order_acquire), *c;
     uint64_t ticket = atomic_load_explicit(&queue.tail, memory_order_relaxed), turn;
 
     for (;;) {
         c = cell_at(cells, ticket);
-        /* Pairs with the release store in fm_queue_pop: the reader is done with the cell. */
+        /* Pairs with the release store in fm_t_queue_pop: the reader is done with the cell. */
         turn = atomic_load_explicit(&c->turn, memory_order_acquire);
         if (turn < ticket) {
             return false;
@@ -82,13 +82,13 @@ bool fm_queue_push(const struct fm_raised *raised)
         }
     }
     c->raised = *raised;
-    /* Pairs with the acquire load in fm_queue_peek. */
+    /* Pairs with the acquire load in fm_t_queue_peek. */
     atomic_store_explicit(&c->turn, ticket + 1, memory_order_release);
     __atomic_store_n(&fathom_mpit_waiting, 1, __ATOMIC_RELEASE);
     return true;
 }
 
-const struct fm_raised *fm_queue_peek(void)
+const struct fm_t_raised *fm_t_queue_peek(void)
 {
     struct cell *cells = atomic_load_explicit(&queue.cells, memory_order_acquire), *c;
     uint64_t head = atomic_load_explicit(&queue.head, memory_order_relaxed);
@@ -100,19 +100,19 @@ const struct fm_raised *fm_queue_peek(void)
     return atomic_load_explicit(&c->turn, memory_order_acquire) == head + 1 ? &c->raised : NULL;
 }
 
-void fm_queue_pop(void)
+void fm_t_queue_pop(void)
 {
     uint64_t head = atomic_load_explicit(&queue.head, memory_order_relaxed);
     struct cell *c = cell_at(atomic_load_explicit(&queue.cells, memory_order_relaxed), head);
 
     /* Writers only take places: fewest are free when the reader is about to free one. */
-    fathom_level_set(&fm_mpit_words->queue_free, fm_queue_room() - fm_queue_len());
-    atomic_store_explicit(&c->turn, head + fm_queue_room(), memory_order_release);
+    fathom_level_set(&fm_t_counters->queue_free, fm_t_queue_room() - fm_t_queue_len());
+    atomic_store_explicit(&c->turn, head + fm_t_queue_room(), memory_order_release);
     atomic_store_explicit(&queue.head, head + 1, memory_order_release);
-    fathom_level_set(&fm_mpit_words->queue_free, fm_queue_room() - fm_queue_len());
+    fathom_level_set(&fm_t_counters->queue_free, fm_t_queue_room() - fm_t_queue_len());
 }
 
-unsigned fm_queue_len(void)
+unsigned fm_t_queue_len(void)
 {
     /* Head first: it never passes the tail that is read after it. */
     uint64_t head = atomic_load_explicit(&queue.head, memory_order_acquire);
@@ -120,12 +120,12 @@ unsigned fm_queue_len(void)
     return (unsigned)(atomic_load_explicit(&queue.tail, memory_order_acquire) - head);
 }
 
-unsigned fm_queue_room(void)
+unsigned fm_t_queue_room(void)
 {
     return (unsigned)atomic_load_explicit(&queue.room, memory_order_relaxed);
 }
 
-void fm_queue_close(void)
+void fm_t_queue_close(void)
 {
     free(atomic_exchange_explicit(&queue.cells, NULL, memory_order_acq_rel));
     atomic_store_explicit(&queue.room, 0, memory_order_relaxed);

@@ -64,7 +64,7 @@ static bool load(const char *name)
     snprintf(text, sizeof(text),
              "mpit_papi is load, but %s of PAPI's library for software-defined events (%s)",
              so ? "functions are missing" : "there is no file", name[0] ? name : names[0]);
-    fm_mpit_warn("%s", text);
+    fm_t_warn("%s", text);
     return false;
 }
 
@@ -74,11 +74,12 @@ static bool is_instant(enum fathom_class klass)
 }
 
 /* Names need to be unique over all classes. */
-static void name_of(const struct fm_pvar *v, char *out, size_t len)
+static void name_of(const struct fm_t_pvar *v, char *out, size_t len)
 {
     bool is_taken = false;
 
-    for (const struct fm_pvar *w = fm_mpit.pvars; w < fm_mpit.pvars + fm_mpit.n_pvars; w++) {
+    for (const struct fm_t_pvar *w = fm_t_root.pvars; w < fm_t_root.pvars + fm_t_root.n_pvars;
+         w++) {
         is_taken |= w != v && strcmp(w->row->name, v->row->name) == 0;
     }
     snprintf(out, len, "%s%s", v->row->name,
@@ -87,15 +88,15 @@ static void name_of(const struct fm_pvar *v, char *out, size_t len)
 
 static long long look(void *context)
 {
-    return (long long)fm_pvar_look(context);
+    return (long long)fm_t_pvar_look(context);
 }
 
-static void add(void *handle, struct fm_pvar *v)
+static void add(void *handle, struct fm_t_pvar *v)
 {
     char *word = v->table->block + v->word_at;
     int mode = is_instant(v->klass) ? SDE_INSTANT : SDE_DELTA;
     int type = v->type == FATHOM_DOUBLE ? SDE_DOUBLE : SDE_LONG_LONG;
-    char name[FM_NAME_LEN + 8];
+    char name[FM_T_NAME_LEN + 8];
     int rc;
 
     if (v->bind != FATHOM_BIND_NONE || v->count != 1 || v->klass == FATHOM_LOWWATERMARK) {
@@ -112,19 +113,19 @@ static void add(void *handle, struct fm_pvar *v)
     }
 }
 
-void fm_sde_open(void)
+void fm_t_sde_open(void)
 {
-    enum fm_sde_choice choice = (enum fm_sde_choice)fm_mpit_words->papi;
+    enum fm_t_sde_choice choice = (enum fm_t_sde_choice)fm_t_counters->papi;
     void *handle;
 
-    if (choice == FM_SDE_OFF || !fm_mpit.host) {
+    if (choice == FM_T_SDE_OFF || !fm_t_root.host) {
         return;
     }
-    if (!look_up(RTLD_DEFAULT) && (choice != FM_SDE_LOAD || !load(fm_mpit_words->papi_library))) {
+    if (!look_up(RTLD_DEFAULT) && (choice != FM_T_SDE_LOAD || !load(fm_t_counters->papi_library))) {
         return;
     }
-    handle = sde.init(fm_mpit.host->name);
-    for (int k = 0; handle && k < fm_mpit.n_pvars; k++) {
-        add(handle, &fm_mpit.pvars[k]);
+    handle = sde.init(fm_t_root.host->name);
+    for (int k = 0; handle && k < fm_t_root.n_pvars; k++) {
+        add(handle, &fm_t_root.pvars[k]);
     }
 }

@@ -3,12 +3,12 @@
  * atomically. */
 #include "mpit/mpit_live.h"
 
-#define WORD(member) offsetof(struct fm_mpit_words, member)
+#define WORD(member) offsetof(struct fm_t_counters, member)
 
 static const struct fathom_enum_item papi_items[] = {
-    {FM_SDE_OFF, "off"},
-    {FM_SDE_AUTO, "auto"},
-    {FM_SDE_LOAD, "load"},
+    {FM_T_SDE_OFF, "off"},
+    {FM_T_SDE_AUTO, "auto"},
+    {FM_T_SDE_LOAD, "load"},
 };
 static const struct fathom_enum papi_enum = {"mpit_papi", papi_items, 3};
 
@@ -34,7 +34,7 @@ static const struct fathom_cvar cvars[] = {
      .scope = FATHOM_SCOPE_CONSTANT,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(papi),
-     .def = FM_SDE_AUTO},
+     .def = FM_T_SDE_AUTO},
     {.name = "mpit_papi_library",
      .desc = "File of libsde for mpit_papi = load, where it has another name than libsde.so.1 or "
              "lies where the system does not look.",
@@ -43,7 +43,7 @@ static const struct fathom_cvar cvars[] = {
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(papi_library),
      .def_text = "",
-     .count = FM_TEXT_MAX},
+     .count = FM_T_TEXT_MAX},
 };
 
 static const struct fathom_pvar pvars[] = {
@@ -142,9 +142,9 @@ static const struct fathom_category categories[] = {
     {.name = "mpit", .desc = "The registry itself: what tools hold and what became of events."},
 };
 
-const struct fathom_table fm_mpit_vars = {
+const struct fathom_table fm_t_vars = {
     .room = "mpit",
-    .block_len = sizeof(struct fm_mpit_words),
+    .block_len = sizeof(struct fm_t_counters),
     .cvars = cvars,
     .n_cvars = sizeof(cvars) / sizeof(cvars[0]),
     .pvars = pvars,
@@ -155,24 +155,24 @@ const struct fathom_table fm_mpit_vars = {
     .n_categories = 1,
 };
 
-/* The room's own words: private ones until fm_mpit_self_add() has named those in the page. */
-static struct fm_mpit_words spare;
-struct fm_mpit_words *fm_mpit_words = &spare;
+/* The room's own words: private ones until fm_t_self_add() has named those in the page. */
+static struct fm_t_counters spare;
+struct fm_t_counters *fm_t_counters = &spare;
 
-void fm_mpit_self_add(void)
+void fm_t_self_add(void)
 {
     void *block;
 
-    if (fathom_mpit_add(&fm_mpit_vars, &block) == 0) {
-        fm_mpit_words = block;
+    if (fathom_mpit_add(&fm_t_vars, &block) == 0) {
+        fm_t_counters = block;
     }
 }
 
-void fm_mpit_cvar_written(int index, uint64_t value)
+void fm_t_cvar_written(int index, uint64_t value)
 {
     uint64_t values[2] = {(uint64_t)index, value};
 
-    fathom_word_add(&fm_mpit_words->n_cvar_writes, 1);
-    __atomic_store_n(&fm_mpit_words->cvar_last, (uint64_t)index + 1, __ATOMIC_RELAXED);
-    fm_event_raise(&events[0], fm_mpit_words, values);
+    fathom_word_add(&fm_t_counters->n_cvar_writes, 1);
+    __atomic_store_n(&fm_t_counters->cvar_last, (uint64_t)index + 1, __ATOMIC_RELAXED);
+    fm_t_event_raise(&events[0], fm_t_counters, values);
 }

@@ -5,44 +5,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *slot_new(struct fm_slots *slots)
+static void *slot_new(struct fm_t_slots *slots)
 {
     uint32_t number = atomic_load_explicit(&slots->n_made, memory_order_relaxed);
-    uint32_t c = number / FM_SLOTS_PER_CHUNK;
+    uint32_t c = number / FM_T_SLOTS_PER_CHUNK;
     char *chunk;
-    struct fm_slot *slot;
+    struct fm_t_slot *slot;
 
-    if (c >= FM_SLOTS_CHUNKS) {
+    if (c >= FM_T_SLOTS_CHUNKS) {
         return NULL;
     }
     chunk = atomic_load_explicit(&slots->chunks[c], memory_order_relaxed);
     if (!chunk) {
-        chunk = calloc(FM_SLOTS_PER_CHUNK, slots->slot_len);
+        chunk = calloc(FM_T_SLOTS_PER_CHUNK, slots->slot_len);
         if (!chunk) {
             return NULL;
         }
-        /* Pairs with the acquire load in fm_slots_find: the chunk is seen cleared. */
+        /* Pairs with the acquire load in fm_t_slots_find: the chunk is seen cleared. */
         atomic_store_explicit(&slots->chunks[c], chunk, memory_order_release);
     }
-    slot = (struct fm_slot *)(void *)(chunk + number % FM_SLOTS_PER_CHUNK * slots->slot_len);
+    slot = (struct fm_t_slot *)(void *)(chunk + number % FM_T_SLOTS_PER_CHUNK * slots->slot_len);
     slot->number = number;
     slot->use = slots->first_use;
-    /* Pairs with the acquire load in fm_slots_at: the slot and its chunk are seen filled. */
+    /* Pairs with the acquire load in fm_t_slots_at: the slot and its chunk are seen filled. */
     atomic_store_explicit(&slots->n_made, number + 1, memory_order_release);
     return slot;
 }
 
-bool fm_slots_is_full(const struct fm_slots *slots)
+bool fm_t_slots_is_full(const struct fm_t_slots *slots)
 {
-    return slots->n_live >= FM_SLOTS_CHUNKS * FM_SLOTS_PER_CHUNK;
+    return slots->n_live >= FM_T_SLOTS_CHUNKS * FM_T_SLOTS_PER_CHUNK;
 }
 
-void *fm_slots_take(struct fm_slots *slots)
+void *fm_t_slots_take(struct fm_t_slots *slots)
 {
-    struct fm_slot *slot;
+    struct fm_t_slot *slot;
 
     if (slots->free_head) {
-        slot = fm_slots_at(slots, slots->free_head - 1);
+        slot = fm_t_slots_at(slots, slots->free_head - 1);
         slots->free_head = slot->next_free;
         memset((char *)slot + sizeof(*slot), 0, slots->slot_len - sizeof(*slot));
     } else {
@@ -51,14 +51,14 @@ void *fm_slots_take(struct fm_slots *slots)
             return NULL;
         }
     }
-    fm_slots_renew(slots, slot);
+    fm_t_slots_renew(slots, slot);
     slots->n_live++;
     return slot;
 }
 
-void fm_slots_renew(struct fm_slots *slots, void *slot)
+void fm_t_slots_renew(struct fm_t_slots *slots, void *slot)
 {
-    struct fm_slot *s = slot;
+    struct fm_t_slot *s = slot;
 
     s->use++;
     if (s->use > slots->last_use) {
@@ -66,38 +66,38 @@ void fm_slots_renew(struct fm_slots *slots, void *slot)
     }
 }
 
-uint64_t fm_slots_value(const struct fm_slots *slots, const void *slot)
+uint64_t fm_t_slots_value(const struct fm_t_slots *slots, const void *slot)
 {
-    const struct fm_slot *s = slot;
+    const struct fm_t_slot *s = slot;
 
     return (uint64_t)s->use << 32 | (uint64_t)slots->kind << 28 | s->number;
 }
 
-void fm_slots_publish(struct fm_slots *slots, void *slot)
+void fm_t_slots_publish(struct fm_t_slots *slots, void *slot)
 {
-    struct fm_slot *s = slot;
+    struct fm_t_slot *s = slot;
 
-    atomic_store_explicit(&s->value, fm_slots_value(slots, slot), memory_order_release);
+    atomic_store_explicit(&s->value, fm_t_slots_value(slots, slot), memory_order_release);
 }
 
-void fm_slots_hide(void *slot)
+void fm_t_slots_hide(void *slot)
 {
-    struct fm_slot *s = slot;
+    struct fm_t_slot *s = slot;
 
     atomic_store_explicit(&s->value, 0, memory_order_release);
 }
 
-void fm_slots_drop(struct fm_slots *slots, void *slot)
+void fm_t_slots_drop(struct fm_t_slots *slots, void *slot)
 {
-    struct fm_slot *s = slot;
+    struct fm_t_slot *s = slot;
 
-    fm_slots_hide(slot);
+    fm_t_slots_hide(slot);
     s->next_free = slots->free_head;
     slots->free_head = s->number + 1;
     slots->n_live--;
 }
 
-void *fm_slots_at(const struct fm_slots *slots, uint32_t number)
+void *fm_t_slots_at(const struct fm_t_slots *slots, uint32_t number)
 {
     char *chunk;
 
@@ -105,16 +105,17 @@ void *fm_slots_at(const struct fm_slots *slots, uint32_t number)
     if (number >= atomic_load_explicit(&slots->n_made, memory_order_acquire)) {
         return NULL;
     }
-    chunk = atomic_load_explicit(&slots->chunks[number / FM_SLOTS_PER_CHUNK], memory_order_acquire);
-    return chunk + number % FM_SLOTS_PER_CHUNK * slots->slot_len;
+    chunk =
+        atomic_load_explicit(&slots->chunks[number / FM_T_SLOTS_PER_CHUNK], memory_order_acquire);
+    return chunk + number % FM_T_SLOTS_PER_CHUNK * slots->slot_len;
 }
 
-void fm_slots_finish(struct fm_slots *slots)
+void fm_t_slots_finish(struct fm_t_slots *slots)
 {
     uint32_t c;
     char *chunk;
 
-    for (c = 0; c < FM_SLOTS_CHUNKS; c++) {
+    for (c = 0; c < FM_T_SLOTS_CHUNKS; c++) {
         chunk = atomic_exchange_explicit(&slots->chunks[c], NULL, memory_order_acq_rel);
         if (!chunk) {
             break;

@@ -13,7 +13,8 @@
  * counts the uses of a slot, so an old handle to a slot in new use is refused. It is never 0, hence
  * no value equals one of the small constants of the standard.
  *
- * fm_slots_find is lock-free and async-signal-safe; all others are called with the registry's lock.
+ * fm_t_slots_find is lock-free and async-signal-safe; all others are called with the registry's
+ * lock.
  */
 #pragma once
 
@@ -22,78 +23,78 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FM_SLOTS_PER_CHUNK 64u
-#define FM_SLOTS_CHUNKS    4096u
+#define FM_T_SLOTS_PER_CHUNK 64u
+#define FM_T_SLOTS_CHUNKS    4096u
 
-enum fm_slot_kind {
-    FM_SLOT_ENUM = 1,
-    FM_SLOT_CVAR_HANDLE,
-    FM_SLOT_SESSION,
-    FM_SLOT_PVAR_HANDLE,
-    FM_SLOT_REGISTRATION,
-    FM_SLOT_INSTANCE,
-    FM_SLOT_FOLLOWER,
+enum fm_t_slot_kind {
+    FM_T_SLOT_ENUM = 1,
+    FM_T_SLOT_CVAR_HANDLE,
+    FM_T_SLOT_SESSION,
+    FM_T_SLOT_PVAR_HANDLE,
+    FM_T_SLOT_REGISTRATION,
+    FM_T_SLOT_INSTANCE,
+    FM_T_SLOT_FOLLOWER,
 };
 
 /* First member of what lies in a slot. */
-struct fm_slot {
+struct fm_t_slot {
     /* Stored with release order when the slot is ready; pairs with the acquire load in
-       fm_slots_find, which therefore sees what was written before. */
+       fm_t_slots_find, which therefore sees what was written before. */
     _Atomic uint64_t value;
     uint32_t use;
     uint32_t number;
     uint32_t next_free;
 };
 
-struct fm_slots {
+struct fm_t_slots {
     size_t slot_len;
-    enum fm_slot_kind kind;
+    enum fm_t_slot_kind kind;
     _Atomic uint32_t n_made; /* slots that were ever used; stored when the last one is filled */
     uint32_t free_head;      /* 1 + number of the first free one, 0: none */
     uint32_t n_live;         /* taken and not dropped */
     uint32_t last_use;  /* the highest use of any slot, and what new slots begin after, so that */
-    uint32_t first_use; /* values stay unique over fm_slots_finish */
-    _Atomic(char *) chunks[FM_SLOTS_CHUNKS];
+    uint32_t first_use; /* values stay unique over fm_t_slots_finish */
+    _Atomic(char *) chunks[FM_T_SLOTS_CHUNKS];
 };
 
 /* A slot of one's own: cleared but for its head, not yet found by anyone. NULL: memory or numbers
-   are out; fm_slots_is_full tells which. */
-void *fm_slots_take(struct fm_slots *slots);
+   are out; fm_t_slots_is_full tells which. */
+void *fm_t_slots_take(struct fm_t_slots *slots);
 /* Are all numbers in use? */
-bool fm_slots_is_full(const struct fm_slots *slots);
+bool fm_t_slots_is_full(const struct fm_t_slots *slots);
 
 /* The value that the slot will have, and the store that makes it valid. */
-uint64_t fm_slots_value(const struct fm_slots *slots, const void *slot);
-void fm_slots_publish(struct fm_slots *slots, void *slot);
+uint64_t fm_t_slots_value(const struct fm_t_slots *slots, const void *slot);
+void fm_t_slots_publish(struct fm_t_slots *slots, void *slot);
 
 /* Give a slot that one holds a new value, to be published. */
-void fm_slots_renew(struct fm_slots *slots, void *slot);
+void fm_t_slots_renew(struct fm_t_slots *slots, void *slot);
 
 /* Make the value invalid; the slot still belongs to the caller. */
-void fm_slots_hide(void *slot);
+void fm_t_slots_hide(void *slot);
 /* Give the slot back (hides it too). */
-void fm_slots_drop(struct fm_slots *slots, void *slot);
+void fm_t_slots_drop(struct fm_t_slots *slots, void *slot);
 
 /* The slot with this number if it was ever made, else NULL; for walking over all. */
-void *fm_slots_at(const struct fm_slots *slots, uint32_t number);
+void *fm_t_slots_at(const struct fm_t_slots *slots, uint32_t number);
 
 /* Free all memory. Every value is then invalid for good. */
-void fm_slots_finish(struct fm_slots *slots);
+void fm_t_slots_finish(struct fm_t_slots *slots);
 
-static inline void *fm_slots_find(const struct fm_slots *slots, uint64_t value)
+static inline void *fm_t_slots_find(const struct fm_t_slots *slots, uint64_t value)
 {
     uint32_t number = (uint32_t)(value & 0xfffffffu);
-    uint32_t c = number / FM_SLOTS_PER_CHUNK;
+    uint32_t c = number / FM_T_SLOTS_PER_CHUNK;
     char *chunk;
-    struct fm_slot *slot;
+    struct fm_t_slot *slot;
 
-    if (c >= FM_SLOTS_CHUNKS || value == 0) {
+    if (c >= FM_T_SLOTS_CHUNKS || value == 0) {
         return NULL;
     }
     chunk = atomic_load_explicit(&slots->chunks[c], memory_order_acquire);
     if (!chunk) {
         return NULL;
     }
-    slot = (struct fm_slot *)(void *)(chunk + number % FM_SLOTS_PER_CHUNK * slots->slot_len);
+    slot = (struct fm_t_slot *)(void *)(chunk + number % FM_T_SLOTS_PER_CHUNK * slots->slot_len);
     return atomic_load_explicit(&slot->value, memory_order_acquire) == value ? slot : NULL;
 }

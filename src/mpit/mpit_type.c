@@ -2,12 +2,12 @@
 /* Words as values of the datatypes that tools see. */
 #include "mpit/mpit_live.h"
 
-size_t fm_type_len(enum fathom_type type)
+size_t fm_t_type_len(enum fathom_type type)
 {
     return type == FATHOM_INT || type == FATHOM_UNSIGNED ? 4 : 8;
 }
 
-uint64_t fm_type_load(enum fathom_type type, const void *buf, int i)
+uint64_t fm_t_type_load(enum fathom_type type, const void *buf, int i)
 {
     int as_int;
     unsigned as_unsigned;

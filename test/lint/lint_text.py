@@ -35,8 +35,10 @@ NOUNS = {
     'engine': ['msg', 'wire', 'deliver'],
     'errhandler': ['error', 'raise'],
     'handle': ['kind', 'object'],
-    'mpit_internal': ['enum', 'name', 'category', 'type', 'page', 'object', 'param'],
-    'mpit_live': ['cvar', 'pvar', 'session', 'level', 'event', 'queue', 'type'],
+    'mpit_api_common': ['string', 'datatype', 'info'],
+    'mpit_internal': ['enum', 'name', 'category', 'type', 'page', 'object', 'param', 'lock', 'unlock', 'tool', 'warn',
+                      'host', 'env', 'got', 'grow', 'is_ready', 'fix'],
+    'mpit_live': ['cvar', 'pvar', 'session', 'level', 'event', 'queue', 'type', 'self', 'slots'],
     'mpit_slots': ['slots'],
     'pack_copy': ['shift'],
     'p2p_counters': ['hist'],
@@ -228,7 +230,9 @@ def names_in_headers(tree):
 
 
 def nouns(tree):
-    """fm_<noun>_<verb>: a word of the header's name, of its folder, or of a unit of the folder."""
+    """fm_<noun>_<verb>: a word of the header's name, of its folder, or of a unit of the folder.
+
+    The registry is linked into the library whole: its names begin with fm_t_, so that none exists twice."""
     units = {}
     for f in tree.c_files('src/'):
         words = units.setdefault(f.folder, {os.path.basename(f.folder)})
@@ -238,9 +242,12 @@ def nouns(tree):
         allowed = [own, *own.split('_'), *NOUNS.get(own, []), *units[f.folder]]
         for n, line in f.code_lines():
             # A prototype or an inline function; a call stands indented.
-            m = re.match(r'[a-zA-Z][\w\s*]*?\b(?:fm|fathom)_(\w+)\(', line)
+            m = re.match(r'[a-zA-Z][\w\s*]*?\b(?:fm_t|fm|fathom)_(\w+)\(', line)
             if f.is_header and m and not any((m[1] + '_').startswith(a + '_') for a in allowed):
                 yield f, n, f'fm_{m[1]}: functions of {f.name} are called fm_{own}_<verb>'
+            m = re.search(r'\b(fm_(?!t_)\w+|FM_(?!T_|SYSCONFDIR)\w+)', line)
+            if f.path.startswith('src/mpit/') and m:
+                yield f, n, f'{m[1]}: names of the registry begin with fm_t_ or FM_T_'
 
 
 def sleeping(tree):

@@ -71,6 +71,7 @@ BAD = [
     ('names_in_headers', 'src/util/a.h', TOP + '#define OTHER 1\n'),
     ('names_in_headers', 'src/util/a.c', TOP + 'typedef struct a {\n    int n;\n} b;\n'),
     ('nouns', 'src/util/a.h', TOP + 'void fm_other_do(int x);\n'),
+    ('nouns', 'src/mpit/a.h', TOP + 'struct fm_page;\n'),
     ('nouns', 'src/util/a.h', TOP + 'static inline struct fm_b *fm_other_do(int x)\n{\n}\n'),
     ('sleeping', 'test/unit/p2p/a.c', TOP + 'int f(void)\n{\n    usleep(1);\n}\n'),
     ('machine', 'scripts/a.py', '# SPDX-License-Identifier: BSD-3-Clause\n# /wo' + 'rk/main\n'),

@@ -7,8 +7,8 @@
 
 enum { N = 100000 };
 
-static struct fm_hash hash;
-static struct fm_hash_link links[N];
+static struct fm_t_hash hash;
+static struct fm_t_hash_link links[N];
 static unsigned long long random_state = 88172645463325252ull;
 
 static unsigned long long draw(void)
@@ -21,12 +21,13 @@ static unsigned long long draw(void)
 
 static size_t longest(void)
 {
-    size_t n = (size_t)1 << (hash.chains ? hash.bits : FM_HASH_FIRST_BITS), most = 0, counted = 0;
+    size_t n = (size_t)1 << (hash.chains ? hash.bits : FM_T_HASH_FIRST_BITS), most = 0, counted = 0;
 
     for (size_t i = 0; i < n; i++) {
         size_t len = 0;
 
-        for (struct fm_hash_link *l = (hash.chains ? hash.chains : hash.first)[i]; l; l = l->next) {
+        for (struct fm_t_hash_link *l = (hash.chains ? hash.chains : hash.first)[i]; l;
+             l = l->next) {
             len++;
         }
         most = len > most ? len : most;
@@ -39,7 +40,7 @@ static size_t longest(void)
 static void add(int i, uintptr_t key)
 {
     links[i].key = (const void *)key;
-    fm_hash_add(&hash, &links[i]);
+    fm_t_hash_add(&hash, &links[i]);
 }
 
 START_TEST(chains_stay_short)
@@ -57,9 +58,9 @@ START_TEST(chains_stay_short)
         for (int i = 0; i < N; i++) { /* 1237 has no factor in common with N */
             int k = (int)((long long)i * 1237 % N);
 
-            ck_assert_ptr_eq(fm_hash_find(&hash, links[k].key), &links[k]);
-            fm_hash_remove(&hash, &links[k]);
-            ck_assert_ptr_null(fm_hash_find(&hash, links[k].key));
+            ck_assert_ptr_eq(fm_t_hash_find(&hash, links[k].key), &links[k]);
+            fm_t_hash_remove(&hash, &links[k]);
+            ck_assert_ptr_null(fm_t_hash_find(&hash, links[k].key));
         }
         ck_assert_uint_eq(hash.n, 0);
         ck_assert_ptr_null(hash.chains); /* nothing is left to be freed */
@@ -79,12 +80,13 @@ START_TEST(as_a_list_would)
         unsigned found = 0;
 
         if (is_in[i]) {
-            fm_hash_remove(&hash, &links[i]);
+            fm_t_hash_remove(&hash, &links[i]);
         } else {
             add(i, key);
         }
         is_in[i] = !is_in[i];
-        for (struct fm_hash_link *l = fm_hash_find(&hash, (void *)key); l; l = fm_hash_next(l)) {
+        for (struct fm_t_hash_link *l = fm_t_hash_find(&hash, (void *)key); l;
+             l = fm_t_hash_next(l)) {
             ck_assert_ptr_eq(l->key, (void *)key);
             found |= 1u << ((l - links) / KEYS);
             n++;
@@ -97,7 +99,7 @@ START_TEST(as_a_list_would)
     }
     for (int i = 0; i < KEYS * PER_KEY; i++) {
         if (is_in[i]) {
-            fm_hash_remove(&hash, &links[i]);
+            fm_t_hash_remove(&hash, &links[i]);
         }
     }
     ck_assert_ptr_null(hash.chains);
