@@ -3,40 +3,32 @@
  * Recorded schedules, run by progress.
  *
  * A run goes through its steps up to a fence behind which messages are still under way. The last of
- * these to complete puts the run on a list, from which a progress hook takes it and goes on: steps
- * are never done inside the engine, where messages complete. The hook is there while runs are.
+ * these to complete adds the progress hook of the run, which removes itself and goes on: steps are
+ * never executed inside the engine, where messages complete.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/coll/coll_sched.h"
 #include "core/dtype/pack.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/hook.h"
 #include "core/p2p/recv.h"
 #include "core/p2p/send.h"
-#include "util/list.h"
 #include "util/status.h"
 
 struct run {
     struct fm_request head;
     struct fm_sched *sched;
-    struct fm_list link; /* in the list of those that can go on; self-linked when not */
+    struct fm_hook hook; /* added while the run can go on */
     int at;              /* next step */
     int round;           /* first step after the last fence passed */
     int n_open;          /* messages under way */
     int error;           /* MPI class of the first failure */
-    bool is_advancing;   /* its steps are being made: whoever completes leaves it alone */
+    bool is_advancing;   /* its steps are being executed: a message that completes adds no hook */
     char why[FM_SCHED_WHY];
 };
 
 _Static_assert(sizeof(struct run) <= FM_REQUEST_LEN, "a run must fit into a request");
-
-/* Runs of all communicators that can go on, and how many there are at all; there is one channel.
-   Guarded by the library lock. */
-static struct {
-    struct fm_list ready;
-    int n_runs;
-} runs = {.ready = {&runs.ready, &runs.ready}};
 
 struct fm_sched *fm_sched_create(struct fm_comm *comm)
 {
@@ -104,8 +96,7 @@ static void on_message(struct fm_request *r)
     run->n_open--;
     take_result(run, &run->sched->steps[i], r);
     if (run->n_open == 0 && !run->is_advancing) {
-        fm_list_remove(&run->link);
-        fm_list_push(&runs.ready, &run->link);
+        fm_hook_add(run->head.comm->ch, &run->hook);
     }
 }
 
@@ -189,47 +180,28 @@ static void complete(struct run *run)
     }
 }
 
-static int go_on(void *ctx)
+static int go_on(struct fm_hook *hook)
 {
-    struct fm_channel *ch = ctx;
-    struct fm_list *link;
-    int n = 0;
+    struct run *run = fm_container_of(hook, struct run, hook);
 
-    while ((link = fm_list_pop(&runs.ready)) != NULL) {
-        struct run *run = fm_container_of(link, struct run, link);
-
-        n++;
-        if (!advance(run)) {
-            continue;
-        }
-        if (--runs.n_runs == 0) {
-            fm_progress_hook_remove(ch, go_on, ch);
-        }
+    fm_hook_remove(run->head.comm->ch, hook);
+    if (advance(run)) {
         complete(run);
     }
-    return n;
+    return 1;
 }
 
 int fm_sched_start(struct fm_request *r)
 {
     struct run *run = (struct run *)r;
-    int rc;
 
     fm_coll_vars_begin(&run->sched->use, r->comm);
     run->at = run->round = 0;
     run->error = MPI_SUCCESS;
-    fm_list_init(&run->link);
+    run->hook = (struct fm_hook){.fn = go_on};
     if (advance(run)) {
         complete(run);
-        return 0;
     }
-    if (runs.n_runs == 0) {
-        rc = fm_progress_hook_add(r->comm->ch, go_on, r->comm->ch);
-        if (rc != 0) {
-            return rc;
-        }
-    }
-    runs.n_runs++;
     return 0;
 }
 

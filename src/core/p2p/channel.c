@@ -106,8 +106,8 @@ static int make_words(struct fm_channel *ch, const struct fm_channel_counters *c
     counters = counters ? counters : &none;
     ch->match_counters = take_words(ch, 0, counters->match, &fm_match_vars);
     ch->counters = take_words(ch, 1, counters->p2p, &fm_p2p_vars);
-    ch->own_counters[2] = NULL;
-    if (!ch->match_counters || !ch->counters) {
+    ch->progress_counters = take_words(ch, 2, counters->progress, &fm_progress_vars);
+    if (!ch->match_counters || !ch->counters || !ch->progress_counters) {
         return fm_fail(-FM_E_NOMEM, "no memory for the counters of the engine");
     }
     return 0;
@@ -155,14 +155,12 @@ static uint32_t window_of(const struct fm_channel *ch, uint64_t most_bytes)
 
 static int make(struct fm_channel *ch, const struct fm_channel_counters *counters)
 {
-    struct fm_progress_counters *pw;
     int rc = make_words(ch, counters);
 
     if (rc != 0) {
         return rc;
     }
-    pw = take_words(ch, 2, counters ? counters->progress : NULL, &fm_progress_vars);
-    rc = pw ? fm_progress_create(pw, &ch->progress) : -FM_E_NOMEM;
+    rc = fm_progress_create(ch->progress_counters, &ch->progress);
     if (rc != 0) {
         return rc;
     }
@@ -194,6 +192,7 @@ int fm_channel_create(int n_peers, int self, const struct fm_channel_counters *c
     ch->page = &ch->own_page;
     ch->enough = &ch->never;
     fm_list_init(&ch->waiting);
+    fm_list_init(&ch->hooks);
     rc = make(ch, counters);
     if (rc != 0) {
         fm_channel_destroy(ch);

@@ -17,7 +17,7 @@
 
 #define FM_MAX_TRANSPORTS 2
 
-struct fm_progress; /* progress.c: hooks and the state of waiting */
+struct fm_progress; /* progress.c: the state of waiting */
 struct fm_p2p_counters;
 struct fm_progress_counters;
 
@@ -30,6 +30,7 @@ struct fm_channel {
     struct fm_transport *transports[FM_MAX_TRANSPORTS];
     struct fm_p2p_counters *counters;
     struct fm_match_counters *match_counters;
+    struct fm_progress_counters *progress_counters;
     struct fm_progress *progress;
     struct fathom_page *page; /* never NULL */
     struct fm_lock *lock;     /* the library lock, dropped while waiting */
@@ -49,6 +50,8 @@ struct fm_channel {
     bool never;             /* false */
     struct fm_list waiting; /* peers with something in their queues (fm_peer_queues.link) */
     int n_waiting;
+    struct fm_list hooks; /* struct fm_hook */
+    int n_hooks;
     struct fm_ids ids;            /* requests that have names on the wire */
     struct fm_pool blocks;        /* unexpected messages */
     struct fm_pool fetches;       /* rndv.c: transfers under way */

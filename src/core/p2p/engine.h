@@ -12,6 +12,7 @@
 #include "core/p2p/channel.h"
 #include "core/p2p/counting.h"
 #include "core/p2p/fetch.h"
+#include "core/p2p/hook.h"
 #include "core/p2p/p2p_counters.h"
 #include "core/p2p/progress.h"
 #include "core/p2p/recv.h"
@@ -23,8 +24,7 @@
 /* Default of p2p_eager_limit: holds where the transport has no opinion. */
 #define FM_EAGER_DEFAULT 16384
 
-/* Kinds of objects that have names on the wire. */
-enum { FM_ID_SEND = 1, FM_ID_RECV = 2 };
+enum { FM_ID_SEND = 1, FM_ID_RECV = 2 }; /* kinds of objects that have names on the wire */
 
 /* A message that is being sent. */
 struct fm_send_req {

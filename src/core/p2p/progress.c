@@ -19,17 +19,8 @@
 #include "core/p2p/progress_state.h"
 #include "core/p2p/sleeper.h"
 
-#define N_HOOKS 32
-
-struct hook {
-    fm_progress_fn fn;
-    void *ctx;
-};
-
 struct fm_progress {
     struct fm_progress_counters *counters;
-    struct hook hooks[N_HOOKS];
-    int n_hooks;
     int n_processors;
     uint32_t n_vain_tests; /* in a row */
     uint32_t n_untimed;    /* rounds until one is timed, if somebody wants that then */
@@ -65,47 +56,6 @@ void fm_progress_destroy(struct fm_progress *p)
 }
 
 /* ---- one round ---- */
-
-int fm_progress_hook_add(struct fm_channel *ch, fm_progress_fn fn, void *ctx)
-{
-    struct fm_progress *p = ch->progress;
-
-    if (p->n_hooks == N_HOOKS) {
-        return fm_fail(-FM_E_INTERNAL, "more than %d progress hooks", N_HOOKS);
-    }
-    p->hooks[p->n_hooks++] = (struct hook){fn, ctx};
-    FM_STAT(fathom_level_add(&p->counters->hooks, 1));
-    return 0;
-}
-
-void fm_progress_hook_remove(struct fm_channel *ch, fm_progress_fn fn, void *ctx)
-{
-    struct fm_progress *p = ch->progress;
-
-    for (int k = 0; k < p->n_hooks; k++) {
-        if (p->hooks[k].fn == fn && p->hooks[k].ctx == ctx) {
-            p->n_hooks--;
-            memmove(&p->hooks[k], &p->hooks[k + 1], (size_t)(p->n_hooks - k) * sizeof(struct hook));
-            FM_STAT(fathom_level_add(&p->counters->hooks, -1));
-            return;
-        }
-    }
-}
-
-/* A hook may remove itself or others. */
-static int call_hooks(struct fm_progress *p)
-{
-    int n = 0;
-
-    for (int k = p->n_hooks - 1; k >= 0; k--) {
-        if (k < p->n_hooks) {
-            n += p->hooks[k].fn(p->hooks[k].ctx);
-            FM_STAT(p->counters->n_hook_calls++);
-        }
-    }
-    FM_STAT(p->counters->n_hook_events += (uint64_t)n);
-    return n;
-}
 
 /* Each peer with something in its queues once. */
 static int flush_waiting(struct fm_channel *ch)
@@ -149,8 +99,8 @@ static FM_INLINE int bare_round(struct fm_channel *ch)
     if (FM_UNLIKELY(ch->n_waiting)) {
         n += flush_waiting(ch);
     }
-    if (FM_UNLIKELY(p->n_hooks)) {
-        n += call_hooks(p);
+    if (FM_UNLIKELY(ch->n_hooks)) {
+        n += fm_hook_call_all(ch);
     }
     if (n > 0) {
         FM_STAT(p->counters->n_events += (uint64_t)n);

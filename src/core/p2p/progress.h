@@ -19,12 +19,6 @@ int fm_progress(struct fm_channel *ch);
    more processes than processors, gives the processor to those that he is waiting for. */
 int fm_progress_test(struct fm_channel *ch);
 
-/* Something that wants to be called in every round (schedules, RMA). Returns how many things it
- * did. */
-typedef int (*fm_progress_fn)(void *ctx);
-int fm_progress_hook_add(struct fm_channel *ch, fm_progress_fn fn, void *ctx);
-void fm_progress_hook_remove(struct fm_channel *ch, fm_progress_fn fn, void *ctx);
-
 /* Until the condition holds. 0 or a failure of the channel. */
 typedef bool (*fm_until_fn)(void *ctx);
 int fm_wait_until(struct fm_channel *ch, fm_until_fn is_done, void *ctx);

@@ -107,10 +107,11 @@ static const struct fathom_pvar pvars[] = {
     KIND("other", FM_WAIT_OTHER, "all other calls, MPI_Init and MPI_Finalize among them"),
     {.name = "progress_hooks", .unit = "hooks", .klass = FATHOM_LEVEL, .at = WORD(hooks),
      .category = "progress", .is_level = true,
-     .desc = "Schedules and others that are called in every round."},
+     .desc = "Functions that every round calls: collective schedules that can go on and other work "
+             "that no message completes."},
     {.name = "progress_hooks_high", .unit = "hooks", .klass = FATHOM_HIGHWATERMARK, .at =
      WORD(hooks), .category = "progress",
-     .desc = "Most hooks at one time."},
+     .desc = "Most progress hooks at one time."},
     {.name = "progress_hook_calls", .unit = "calls", .klass = FATHOM_COUNTER, .at =
      WORD(n_hook_calls), .category = "progress",
      .desc = "Calls of hooks."},

@@ -712,7 +712,7 @@ START_TEST(a_fetch_falls_back)
 }
 END_TEST
 
-static int progress_of_other(void *ctx)
+static int progress_of_other(struct fm_hook *hook)
 {
     fm_mock_script(net.mock)->refuse_pct = 0;
     return fm_progress(net.ch[1]) < 0;
@@ -764,6 +764,7 @@ END_TEST
 START_TEST(buffered_bytes_and_waits)
 {
     enum { LEN = 1000, N = 7 };
+    struct fm_hook hook = {.fn = progress_of_other};
     uint64_t bytes;
     MPI_Count len;
     void *addr;
@@ -782,9 +783,9 @@ START_TEST(buffered_bytes_and_waits)
         ck_assert_uint_le(bytes, (uint64_t)(k + 1) * (LEN + MPI_BSEND_OVERHEAD));
         same(0, "p2p_bsend_utilization", 0, oracle_share((double)bytes, sizeof(buffers[0])));
     }
-    fm_progress_hook_add(net.ch[0], progress_of_other, NULL);
+    fm_hook_add(net.ch[0], &hook);
     ck_assert_int_eq(fm_bsend_detach(net.ch[0], NULL, &addr, &len), 0);
-    fm_progress_hook_remove(net.ch[0], progress_of_other, NULL);
+    fm_hook_remove(net.ch[0], &hook);
     same(0, "p2p_bsend_attached", 0, 0);
     same(0, "p2p_bsend_utilization", 0, 0);
     same(0, "p2p_bsend_bytes", 0, 0);
@@ -866,7 +867,7 @@ END_TEST
 
 static int n_hook_calls;
 
-static int hook(void *ctx)
+static int hook_fn(struct fm_hook *hook)
 {
     return ++n_hook_calls % 3 == 0;
 }
@@ -883,14 +884,15 @@ START_TEST(rounds_are_counted)
     uint64_t n_polls = 0, n_empty = 0, n_events = 0;
     struct fm_request *s[20];
     struct fm_progress_counters *w, first;
+    struct fm_hook hooks[2] = {{.fn = hook_fn}, {.fn = hook_fn}};
 
     start(2, NULL);
     warm_up();
     w = net.ch[1]->own_counters[2];
     first = *w;
     n_hook_calls = 0;
-    fm_progress_hook_add(net.ch[1], hook, NULL);
-    fm_progress_hook_add(net.ch[1], hook, &n_events);
+    fm_hook_add(net.ch[1], &hooks[0]);
+    fm_hook_add(net.ch[1], &hooks[1]);
     progress_same("progress_hooks", 2);
     for (int k = 0; k < 300; k++) {
         int n;
@@ -909,8 +911,8 @@ START_TEST(rounds_are_counted)
     progress_same("progress_hook_calls", 600);
     progress_same("progress_hook_events", 200);
     ck_assert_uint_eq(n_events, 220);
-    fm_progress_hook_remove(net.ch[1], hook, NULL);
-    fm_progress_hook_remove(net.ch[1], hook, &n_events);
+    fm_hook_remove(net.ch[1], &hooks[0]);
+    fm_hook_remove(net.ch[1], &hooks[1]);
     progress_same("progress_hooks", 0);
     progress_same("progress_hooks_high", 2);
     for (int k = 0; k < 20; k++) {

@@ -220,7 +220,7 @@ END_TEST
 static uint64_t n_rounds;
 
 /* Round n takes n ns. */
-static int hook(void *ctx)
+static int hook_fn(struct fm_hook *hook)
 {
     now_ns += ++n_rounds;
     return 0;
@@ -236,8 +236,10 @@ static void rounds(int n)
 
 START_TEST(rounds_are_timed_while_somebody_asks)
 {
+    struct fm_hook hook = {.fn = hook_fn};
+
     n_looks = 0;
-    fm_progress_hook_add(net.ch[1], hook, NULL);
+    fm_hook_add(net.ch[1], &hook);
     rounds(2 * FM_TIMED_ROUNDS); /* what is counted does not depend on who asks */
     same("progress_time", 0, 0);
     ck_assert_uint_eq(n_looks, 0);
@@ -253,7 +255,7 @@ START_TEST(rounds_are_timed_while_somebody_asks)
     rounds(2 * FM_TIMED_ROUNDS);
     ck_assert_uint_eq(n_looks, 6);
     same("progress_time", 0, FM_TIMED_ROUNDS * (uint64_t)(1 + 2 + 3) * FM_TIMED_ROUNDS);
-    fm_progress_hook_remove(net.ch[1], hook, NULL);
+    fm_hook_remove(net.ch[1], &hook);
 }
 END_TEST
 
