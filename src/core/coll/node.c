@@ -303,7 +303,7 @@ static void look_for_lost(struct fm_node *node)
     const struct fm_comm *comm = node->comm;
 
     for (int r = 0; r < comm->size && !node->is_lost; r++) {
-        node->is_lost = comm->ch->peers[fm_comm_proc(comm, r)].is_gone;
+        node->is_lost = fm_peer_of(comm->ch, fm_comm_proc(comm, r))->is_gone;
     }
     if (node->is_lost) {
         break_up(node);

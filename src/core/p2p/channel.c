@@ -16,9 +16,6 @@
 #define MAX_BLOCKS  ((size_t)1 << 23)
 #define MAX_FETCHES ((size_t)1 << 16)
 
-/* Blocks that a sender may use at least, however many there are. */
-#define WINDOW_MIN 32
-
 /* The first channel that was made, for what belongs to no communicator, and for the limits that a
    tool may change: there is one per process but in tests. Guarded by the library lock. */
 static struct fm_channel *main_channel;
@@ -51,7 +48,7 @@ static void drop_late(struct fm_unexpected *x, void *ctx)
     fm_match_drop(c->ch->match, x);
     fm_unexp_taken(c->ch, u);
     if (u->kind != FM_WIRE_RTS && u->proc != c->ch->self) {
-        c->ch->peers[u->proc].freed += u->n_blocks;
+        fm_peer_of(c->ch, u->proc)->freed += u->n_blocks;
     }
     fm_unexp_free(c->ch, u);
 }
@@ -113,47 +110,23 @@ static int make_words(struct fm_channel *ch, const struct fm_channel_counters *c
     return 0;
 }
 
-static int make_peers(struct fm_channel *ch)
-{
-    size_t n = (size_t)ch->n_peers;
-    struct fm_peer_queues *q = calloc(n, sizeof(*q));
-
-    ch->peers = aligned_alloc(FM_CACHE_LINE, n * sizeof(struct fm_peer));
-    if (!q || !ch->peers) {
-        free(q);
-        return fm_fail(-FM_E_NOMEM, "no memory for %d peers", ch->n_peers);
-    }
-    memset(ch->peers, 0, n * sizeof(struct fm_peer));
-    for (int k = 0; k < ch->n_peers; k++) {
-        ch->peers[k].proc = k;
-        ch->peers[k].window = ch->far_window; /* until fm_peer_limits() knows better */
-        ch->peers[k].q = &q[k];
-        q[k].peer = &ch->peers[k];
-        fm_list_init(&q[k].link);
-        for (int i = 0; i < FM_QUEUES; i++) {
-            fm_list_init(&q[k].lists[i]);
-        }
-    }
-    return 0;
-}
-
 /* The share of one sender in unexpected memory, in blocks; at most that of so many bytes. */
-static uint32_t window_of(const struct fm_channel *ch, uint64_t most_bytes)
+static uint32_t window_of(const struct fm_channel *ch, int n_peers, uint64_t most_bytes)
 {
-    uint64_t n = ch->n_peers > 1 ? (uint64_t)ch->n_peers - 1 : 1;
+    uint64_t n = n_peers > 1 ? (uint64_t)n_peers - 1 : 1;
     uint64_t blocks = ch->counters->unexpected_limit / FM_BLOCK_LEN / n;
     uint64_t most = most_bytes / FM_BLOCK_LEN;
 
     if (blocks > most) {
         blocks = most;
     }
-    if (blocks < WINDOW_MIN) {
-        blocks = WINDOW_MIN;
+    if (blocks < FM_WINDOW_MIN) {
+        blocks = FM_WINDOW_MIN;
     }
     return blocks < INT32_MAX ? (uint32_t)blocks : INT32_MAX;
 }
 
-static int make(struct fm_channel *ch, const struct fm_channel_counters *counters)
+static int make(struct fm_channel *ch, int n_peers, const struct fm_channel_counters *counters)
 {
     int rc = make_words(ch, counters);
 
@@ -164,10 +137,10 @@ static int make(struct fm_channel *ch, const struct fm_channel_counters *counter
     if (rc != 0) {
         return rc;
     }
-    ch->window = window_of(ch, UINT64_MAX);
-    ch->far_window = window_of(ch, ch->counters->sender_limit);
+    ch->window = window_of(ch, n_peers, UINT64_MAX);
+    ch->far_window = window_of(ch, n_peers, ch->counters->sender_limit);
     FM_STAT(ch->counters->window_bytes = (uint64_t)ch->window * FM_BLOCK_LEN);
-    rc = make_peers(ch);
+    rc = fm_peer_create_all(ch, n_peers);
     rc = rc ? rc : fm_match_create(ch->match_counters, &ch->match);
     rc = rc ? rc : fm_pool_init(&ch->blocks, FM_BLOCK_LEN, MAX_BLOCKS);
     rc = rc ? rc : fm_pool_init(&ch->fetches, FM_FETCH_LEN, MAX_FETCHES);
@@ -185,7 +158,6 @@ int fm_channel_create(int n_peers, int self, const struct fm_channel_counters *c
     if (!ch) {
         return fm_fail(-FM_E_NOMEM, "no memory for a channel");
     }
-    ch->n_peers = n_peers;
     ch->self = self;
     ch->n_local = 1;
     ch->lock = &fm_root.lock;
@@ -193,11 +165,12 @@ int fm_channel_create(int n_peers, int self, const struct fm_channel_counters *c
     ch->enough = &ch->never;
     fm_list_init(&ch->waiting);
     fm_list_init(&ch->hooks);
-    rc = make(ch, counters);
+    rc = make(ch, n_peers, counters);
     if (rc != 0) {
         fm_channel_destroy(ch);
         return rc;
     }
+    fm_deliver_install(ch);
     main_channel = main_channel ? main_channel : ch;
     fm_root.comm_changed = comm_changed;
     *out_ch = ch;
@@ -235,18 +208,6 @@ int fm_channel_attach(struct fm_channel *ch, struct fm_transport *tp)
 
 /* ---- ending ---- */
 
-static void free_peers(struct fm_channel *ch)
-{
-    if (!ch->peers) {
-        return;
-    }
-    for (int k = 0; k < ch->n_peers; k++) {
-        free(ch->peers[k].q->why);
-    }
-    free(ch->peers[0].q);
-    free(ch->peers);
-}
-
 void fm_channel_destroy(struct fm_channel *ch)
 {
     if (!ch) {
@@ -268,7 +229,7 @@ void fm_channel_destroy(struct fm_channel *ch)
     fm_ids_finish(&ch->ids);
     fm_pool_finish(&ch->blocks);
     fm_pool_finish(&ch->fetches);
-    free_peers(ch);
+    fm_peer_destroy_all(ch);
     for (size_t k = 0; k < FM_ARRAY_LEN(ch->own_counters); k++) {
         free(ch->own_counters[k]);
     }

@@ -10,6 +10,7 @@
 #include "core/p2p/contexts.h"
 #include "core/p2p/ids.h"
 #include "core/p2p/match.h"
+#include "core/p2p/packet.h"
 #include "core/p2p/peer.h"
 #include "transport/transport.h"
 #include "util/pool.h"
@@ -23,9 +24,9 @@ struct fm_progress_counters;
 
 struct fm_channel {
     struct fm_match *match;
-    struct fm_peer *peers; /* by process index */
-    int n_peers;
-    int self; /* process index of this process */
+    struct fm_peer *peers; /* by process index: fm_peer_of(). The first of peer_pool, never moves */
+    int n_peers;           /* only grows: fm_peer_add() */
+    int self;              /* process index of this process */
     int n_transports;
     struct fm_transport *transports[FM_MAX_TRANSPORTS];
     struct fm_p2p_counters *counters;
@@ -46,6 +47,9 @@ struct fm_channel {
     int n_local;
 
     /* The engine's own. */
+    struct fm_pool peer_pool;
+    struct fm_pool peer_queues; /* struct fm_peer_queues, in the same order */
+    struct fm_packet_handler handlers[FM_WIRE_KIND_MAX]; /* by kind: packet.h */
     const bool *enough;     /* is_done of the one request that is waited for, or &never */
     bool never;             /* false */
     struct fm_list waiting; /* peers with something in their queues (fm_peer_queues.link) */
@@ -71,6 +75,12 @@ struct fm_channel {
     void *own_counters[3];       /* without a registry: memory of the words, else NULL */
     struct fathom_page own_page; /* until the runtime names the real one */
 };
+
+/* The peer with this process index, which must exist. Its address holds until the channel ends. */
+static FM_INLINE struct fm_peer *fm_peer_of(const struct fm_channel *ch, int proc)
+{
+    return &ch->peers[proc];
+}
 
 /* Blocks of words that the runtime got from fathom_mpit_add(), one per table of the room. NULL (all
    or one): private memory. */

@@ -17,7 +17,7 @@ static int check_base(const struct fm_wire_base *b)
     return 0;
 }
 
-FM_COLD static int short_header(int kind, size_t len)
+FM_COLD static int bad_length(int kind, size_t len)
 {
     return fm_fail(-FM_E_PROTO, "it sent a message of kind %d and %zu bytes", kind, len);
 }
@@ -116,11 +116,21 @@ static FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer,
     return 0;
 }
 
-static int got_sync(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_sync *h,
-                    size_t len)
+static int handle_eager(void *ctx, struct fm_peer *peer, const struct fm_wire_head *head,
+                        size_t len)
 {
-    if (FM_UNLIKELY(len < sizeof(*h) || h->sreq == 0)) {
-        return short_header(FM_WIRE_EAGER_SYNC, len);
+    const struct fm_wire_base *b = (const struct fm_wire_base *)head;
+
+    return got_eager(ctx, peer, b, 0, (const char *)(b + 1), len - sizeof(*b));
+}
+
+static int handle_sync(void *ctx, struct fm_peer *peer, const struct fm_wire_head *head, size_t len)
+{
+    const struct fm_wire_sync *h = (const struct fm_wire_sync *)head;
+    struct fm_channel *ch = ctx;
+
+    if (FM_UNLIKELY(h->sreq == 0)) {
+        return bad_length(FM_WIRE_EAGER_SYNC, len);
     }
     return got_eager(ch, peer, &h->base, h->sreq, (const char *)(h + 1), len - sizeof(*h));
 }
@@ -186,17 +196,18 @@ static int keep_rts(struct fm_channel *ch, const struct fm_wire_rts *h, int n_ru
     return 0;
 }
 
-static int got_rts(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_rts *h,
-                   size_t len)
+static int handle_rts(void *ctx, struct fm_peer *peer, const struct fm_wire_head *head, size_t len)
 {
+    const struct fm_wire_rts *h = (const struct fm_wire_rts *)head;
+    struct fm_channel *ch = ctx;
     size_t layout_len = len - sizeof(*h);
     struct fm_recv_req *r;
     int n_runs, rc;
 
-    if (FM_UNLIKELY(len < sizeof(*h) || layout_len % sizeof(struct fm_pack_run) ||
+    if (FM_UNLIKELY(layout_len % sizeof(struct fm_pack_run) ||
                     layout_len > FM_PACK_RUNS_MAX * sizeof(struct fm_pack_run) || h->sreq == 0 ||
                     h->len > INT64_MAX)) {
-        return short_header(FM_WIRE_RTS, len);
+        return bad_length(FM_WIRE_RTS, len);
     }
     n_runs = (int)(layout_len / sizeof(struct fm_pack_run));
     rc = check_base(&h->base);
@@ -237,9 +248,11 @@ FM_COLD static int unknown(const char *what, uint64_t id)
                    (unsigned long long)id);
 }
 
-static int got_reply_to_send(struct fm_channel *ch, struct fm_peer *peer,
-                             const struct fm_wire_reply *h)
+static int handle_reply(void *ctx, struct fm_peer *peer, const struct fm_wire_head *head,
+                        size_t len)
 {
+    const struct fm_wire_reply *h = (const struct fm_wire_reply *)head;
+    struct fm_channel *ch = ctx;
     struct fm_send_req *s = fm_ids_get(&ch->ids, FM_ID_SEND, h->sreq);
 
     if (FM_UNLIKELY(!s || s->peer != peer)) {
@@ -253,9 +266,10 @@ static int got_reply_to_send(struct fm_channel *ch, struct fm_peer *peer,
     return s->proto->on_reply(ch, s, h);
 }
 
-static int got_data(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h,
-                    size_t len)
+static int handle_data(void *ctx, struct fm_peer *peer, const struct fm_wire_head *head, size_t len)
 {
+    const struct fm_wire_reply *h = (const struct fm_wire_reply *)head;
+    struct fm_channel *ch = ctx;
     struct fm_recv_req *r = fm_ids_get(&ch->ids, FM_ID_RECV, h->rreq);
 
     if (FM_UNLIKELY(!r) && fm_ids_was_used(&ch->ids, h->rreq)) {
@@ -269,8 +283,11 @@ static int got_data(struct fm_channel *ch, struct fm_peer *peer, const struct fm
     return fm_rndv_data(ch, r, h, h + 1, len - sizeof(*h));
 }
 
-static int got_credit(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h)
+static int handle_credit(void *ctx, struct fm_peer *peer, const struct fm_wire_head *head,
+                         size_t len)
 {
+    const struct fm_wire_reply *h = (const struct fm_wire_reply *)head;
+    struct fm_channel *ch = ctx;
     uint32_t more = h->more - peer->q->rts_more;
 
     FM_STAT(ch->counters->n_credits_recvd++);
@@ -299,10 +316,13 @@ static void look_for(struct fm_unexpected *x, void *ctx)
 }
 
 /* Not finding it is no fault: it was matched while the question was on its way. */
-static int got_cancel(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h)
+static int handle_cancel(void *ctx, struct fm_peer *peer, const struct fm_wire_head *head,
+                         size_t len)
 {
+    const struct fm_wire_reply *h = (const struct fm_wire_reply *)head;
+    struct fm_channel *ch = ctx;
     struct search search = {.proc = peer->proc, .sreq = h->sreq};
-    struct fm_wire_reply answer = {.sreq = h->sreq};
+    struct fm_wire_reply answer = {.head.kind = FM_WIRE_CANCELLED, .sreq = h->sreq};
     struct fm_peer *same;
     int rc = fm_peer_resolve(ch, peer->proc, &same);
 
@@ -312,7 +332,6 @@ static int got_cancel(struct fm_channel *ch, struct fm_peer *peer, const struct 
     if (h->sreq) {
         fm_match_each_unexpected(ch->match, look_for, &search);
     }
-    fm_wire_head_set(&answer.head, ch, FM_WIRE_CANCELLED, peer);
     if (search.found) {
         struct fm_unexp *u = search.found;
 
@@ -324,12 +343,15 @@ static int got_cancel(struct fm_channel *ch, struct fm_peer *peer, const struct 
         fm_unexp_free(ch, u);
         answer.head.flags = FM_WIRE_YES;
     }
-    fm_peer_answer(ch, peer, &answer, sizeof(answer));
+    fm_packet_answer(ch, peer, &answer);
     return 0;
 }
 
-static int got_cancelled(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h)
+static int handle_cancelled(void *ctx, struct fm_peer *peer, const struct fm_wire_head *head,
+                            size_t len)
 {
+    const struct fm_wire_reply *h = (const struct fm_wire_reply *)head;
+    struct fm_channel *ch = ctx;
     struct fm_send_req *s = fm_ids_get(&ch->ids, FM_ID_SEND, h->sreq);
 
     if (!s || s->peer != peer || !s->is_cancelling) {
@@ -342,29 +364,6 @@ static int got_cancelled(struct fm_channel *ch, struct fm_peer *peer, const stru
 }
 
 /* ---- the sink ---- */
-
-static int got_reply(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_reply *h,
-                     size_t len)
-{
-    if (FM_UNLIKELY(len < sizeof(*h) || (h->head.kind != FM_WIRE_DATA && len != sizeof(*h)))) {
-        return short_header(h->head.kind, len);
-    }
-    switch (h->head.kind) {
-    case FM_WIRE_CTS:
-    case FM_WIRE_FIN:
-        return got_reply_to_send(ch, peer, h);
-    case FM_WIRE_DATA:
-        return got_data(ch, peer, h, len);
-    case FM_WIRE_CREDIT:
-        return got_credit(ch, peer, h);
-    case FM_WIRE_CANCEL:
-        return got_cancel(ch, peer, h);
-    case FM_WIRE_CANCELLED:
-        return got_cancelled(ch, peer, h);
-    default:
-        return fm_fail(-FM_E_PROTO, "it sent a message of the unknown kind %u", h->head.kind);
-    }
-}
 
 /* Nobody can be blamed: say it once, and count. */
 FM_COLD static void bad_message(struct fm_channel *ch, size_t len)
@@ -381,6 +380,20 @@ FM_COLD static void bad_peer(struct fm_channel *ch, int proc)
     fm_peer_fail(ch, proc, fm_why());
 }
 
+static int dispatch(struct fm_channel *ch, struct fm_peer *peer, const struct fm_wire_head *h,
+                    size_t len)
+{
+    const struct fm_packet_handler *handler = &ch->handlers[h->kind % FM_WIRE_KIND_MAX];
+
+    if (FM_UNLIKELY(h->kind >= FM_WIRE_KIND_MAX || !handler->handle)) {
+        return fm_fail(-FM_E_PROTO, "it sent a message of the unknown kind %u", h->kind);
+    }
+    if (FM_UNLIKELY(len < handler->min_len || (handler->max_len && len > handler->max_len))) {
+        return bad_length(h->kind, len);
+    }
+    return handler->handle(handler->ctx, peer, h, len);
+}
+
 /* All but the plain eager message of a known, living peer. */
 static __attribute__((noinline)) void deliver_other(struct fm_channel *ch, const void *data,
                                                     size_t len)
@@ -394,22 +407,12 @@ static __attribute__((noinline)) void deliver_other(struct fm_channel *ch, const
         bad_message(ch, len);
         return;
     }
-    peer = &ch->peers[h->proc];
+    peer = fm_peer_of(ch, h->proc);
     if (FM_UNLIKELY(peer->is_gone)) {
         return;
     }
     peer->returned = h->freed;
-    if (h->kind == FM_WIRE_EAGER && len >= sizeof(struct fm_wire_base)) {
-        const struct fm_wire_base *b = data;
-
-        rc = got_eager(ch, peer, b, 0, (const char *)(b + 1), len - sizeof(*b));
-    } else if (h->kind == FM_WIRE_RTS) {
-        rc = got_rts(ch, peer, data, len);
-    } else if (h->kind == FM_WIRE_EAGER_SYNC) {
-        rc = got_sync(ch, peer, data, len);
-    } else {
-        rc = got_reply(ch, peer, data, len);
-    }
+    rc = dispatch(ch, peer, h, len);
     if (FM_UNLIKELY(rc != 0)) {
         bad_peer(ch, peer->proc);
     }
@@ -429,7 +432,7 @@ void fm_deliver(void *ctx, const void *data, size_t len)
         return;
     }
     proc = (uint32_t)b->head.proc;
-    peer = &ch->peers[proc];
+    peer = fm_peer_of(ch, proc);
     if (FM_UNLIKELY(proc >= (uint32_t)ch->n_peers || proc == (uint32_t)ch->self || peer->is_gone)) {
         deliver_other(ch, data, len);
         return;
@@ -437,5 +440,28 @@ void fm_deliver(void *ctx, const void *data, size_t len)
     peer->returned = b->head.freed;
     if (FM_UNLIKELY(got_eager(ch, peer, b, 0, (const char *)(b + 1), len - sizeof(*b)) != 0)) {
         bad_peer(ch, peer->proc);
+    }
+}
+
+void fm_deliver_install(struct fm_channel *ch)
+{
+    static const size_t reply_len = sizeof(struct fm_wire_reply);
+    const struct {
+        int kind;
+        struct fm_packet_handler handler;
+    } kinds[] = {
+        {FM_WIRE_EAGER, {handle_eager, ch, sizeof(struct fm_wire_base), 0}},
+        {FM_WIRE_EAGER_SYNC, {handle_sync, ch, sizeof(struct fm_wire_sync), 0}},
+        {FM_WIRE_RTS, {handle_rts, ch, sizeof(struct fm_wire_rts), 0}},
+        {FM_WIRE_CTS, {handle_reply, ch, reply_len, reply_len}},
+        {FM_WIRE_DATA, {handle_data, ch, reply_len, 0}},
+        {FM_WIRE_FIN, {handle_reply, ch, reply_len, reply_len}},
+        {FM_WIRE_CREDIT, {handle_credit, ch, reply_len, reply_len}},
+        {FM_WIRE_CANCEL, {handle_cancel, ch, reply_len, reply_len}},
+        {FM_WIRE_CANCELLED, {handle_cancelled, ch, reply_len, reply_len}},
+    };
+
+    for (size_t k = 0; k < FM_ARRAY_LEN(kinds); k++) {
+        fm_packet_install(ch, kinds[k].kind, &kinds[k].handler);
     }
 }

@@ -66,7 +66,7 @@ static int eager_start(struct fm_channel *ch, struct fm_send_req *s)
     struct fm_wire_sync h;
     int rc;
 
-    fm_wire_base_set(&h.base, ch, is_sync ? FM_WIRE_EAGER_SYNC : FM_WIRE_EAGER, peer, &s->msg);
+    fm_wire_base_set(&h.base, is_sync ? FM_WIRE_EAGER_SYNC : FM_WIRE_EAGER, peer, &s->msg);
     if (is_sync) {
         h.sreq = s->id = fm_ids_put(&ch->ids, FM_ID_SEND, s);
         if (!s->id) {

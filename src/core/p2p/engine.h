@@ -94,13 +94,11 @@ static FM_INLINE uint32_t fm_msg_context(const struct fm_msg *m)
     return m->comm->context + (uint32_t)m->space;
 }
 
-static FM_INLINE void fm_wire_head_set(struct fm_wire_head *h, const struct fm_channel *ch,
-                                       int kind, struct fm_peer *peer)
+/* What the engine adds to the kind and the flags of a packet. */
+static FM_INLINE void fm_wire_head_fill(struct fm_wire_head *h, const struct fm_peer *peer)
 {
-    h->kind = (uint8_t)kind;
     h->version = FM_WIRE_VERSION;
-    h->flags = 0;
-    h->proc = ch->self;
+    h->proc = peer->remote_id;
     h->freed = peer->freed;
 }
 
@@ -112,15 +110,15 @@ static FM_INLINE uint64_t fm_wire_pair(uint32_t first, uint32_t second)
 }
 
 /* In whole words, as util/copy.h copies them. */
-static FM_INLINE void fm_wire_base_set(struct fm_wire_base *b, const struct fm_channel *ch,
-                                       int kind, struct fm_peer *peer, const struct fm_msg *m)
+static FM_INLINE void fm_wire_base_set(struct fm_wire_base *b, int kind, const struct fm_peer *peer,
+                                       const struct fm_msg *m)
 {
     struct fm_wire_head h = {.kind = (uint8_t)kind, .version = FM_WIRE_VERSION};
     uint32_t first;
 
     memcpy(&first, &h, sizeof(first));
     memcpy(b,
-           (uint64_t[]){fm_wire_pair(first, (uint32_t)ch->self),
+           (uint64_t[]){fm_wire_pair(first, (uint32_t)peer->remote_id),
                         fm_wire_pair(peer->freed, fm_msg_context(m)),
                         fm_wire_pair((uint32_t)m->comm->rank, (uint32_t)m->tag)},
            sizeof(*b));
@@ -225,6 +223,8 @@ static FM_INLINE void fm_recv_place(struct fm_channel *ch, struct fm_recv_req *r
 
 /* deliver.c ---------------------------------------------------------------------------------- */
 
+/* Install the handlers of the engine's kinds. */
+void fm_deliver_install(struct fm_channel *ch);
 /* The sink of all transports. */
 void fm_deliver(void *ctx, const void *data, size_t len);
 

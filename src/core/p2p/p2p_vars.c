@@ -19,7 +19,7 @@ static int limits_changed(void *block, void *object)
     struct fm_channel *ch = fm_channel_main();
 
     for (int k = 0; ch && ch->counters == block && k < ch->n_peers; k++) {
-        fm_peer_limits(ch, &ch->peers[k]);
+        fm_peer_limits(ch, fm_peer_of(ch, k));
     }
     return 0;
 }

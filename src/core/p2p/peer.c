@@ -11,6 +11,63 @@
 
 _Static_assert(sizeof(struct fm_peer) == FM_CACHE_LINE, "hot");
 
+/* Address space for peers: only what is used costs memory. */
+#define MAX_PEERS ((size_t)1 << 20)
+
+static int add_peer(struct fm_channel *ch, int remote_id, uint32_t max_window)
+{
+    struct fm_peer *peer = fm_pool_get(&ch->peer_pool);
+    struct fm_peer_queues *q = peer ? fm_pool_get(&ch->peer_queues) : NULL;
+
+    if (!q) {
+        return fm_fail(-FM_E_NOMEM, "no memory for more than %d peers", ch->n_peers);
+    }
+    /* Objects of a pool from which none is returned lie one behind the other. */
+    ch->peers = ch->peers ? ch->peers : peer;
+    memset(q, 0, sizeof(*q));
+    q->peer = peer;
+    q->max_window = max_window;
+    fm_list_init(&q->link);
+    for (int k = 0; k < FM_QUEUES; k++) {
+        fm_list_init(&q->lists[k]);
+    }
+    *peer = (struct fm_peer){.proc = ch->n_peers++, .remote_id = remote_id, .q = q};
+    peer->window = ch->far_window < max_window ? ch->far_window : max_window;
+    return 0;
+}
+
+int fm_peer_create_all(struct fm_channel *ch, int n)
+{
+    size_t max = (size_t)n > MAX_PEERS / 2 ? (size_t)n * 2 : MAX_PEERS;
+    int rc = fm_pool_init(&ch->peer_pool, sizeof(struct fm_peer), max);
+
+    rc = rc ? rc : fm_pool_init(&ch->peer_queues, sizeof(struct fm_peer_queues), max);
+    for (int k = 0; rc == 0 && k < n; k++) {
+        rc = add_peer(ch, ch->self, UINT32_MAX);
+    }
+    return rc;
+}
+
+void fm_peer_destroy_all(struct fm_channel *ch)
+{
+    for (int k = 0; k < ch->n_peers; k++) {
+        free(fm_peer_of(ch, k)->q->why);
+    }
+    fm_pool_finish(&ch->peer_pool);
+    fm_pool_finish(&ch->peer_queues);
+}
+
+int fm_peer_add(struct fm_channel *ch, int remote_id, int *out_proc)
+{
+    int proc = ch->n_peers;
+    int rc = add_peer(ch, remote_id, FM_WINDOW_MIN);
+
+    if (rc == 0) {
+        *out_proc = proc;
+    }
+    return rc;
+}
+
 static uint32_t at_most(uint64_t a, size_t b)
 {
     return (uint32_t)(a < b ? a : b);
@@ -30,21 +87,22 @@ void fm_peer_limits(struct fm_channel *ch, struct fm_peer *peer)
     room = peer->ep->tp->max_send - sizeof(struct fm_wire_sync);
     peer->eager_limit = at_most(eager, room);
     peer->short_limit = at_most(ch->counters->short_limit, peer->eager_limit);
-    peer->window = peer->ep->tp->is_unbounded ? ch->far_window : ch->window;
+    peer->window =
+        at_most(peer->ep->tp->is_unbounded ? ch->far_window : ch->window, peer->q->max_window);
 }
 
-static int refuse(const struct fm_peer *peer)
+int fm_peer_refuse(const struct fm_peer *peer)
 {
     return fm_fail(-FM_E_PEER, "process %d is gone: %s", peer->proc, fm_peer_why(peer));
 }
 
 int fm_peer_resolve(struct fm_channel *ch, int proc, struct fm_peer **out_peer)
 {
-    struct fm_peer *peer = &ch->peers[proc];
+    struct fm_peer *peer = fm_peer_of(ch, proc);
     int rc;
 
     if (FM_UNLIKELY(peer->is_gone)) {
-        return refuse(peer);
+        return fm_peer_refuse(peer);
     }
     if (FM_LIKELY(peer->ep != NULL)) {
         *out_peer = peer;
@@ -83,10 +141,12 @@ static void count_waiting(struct fm_channel *ch, int queue, int by)
 
 static bool is_idle(const struct fm_peer_queues *q)
 {
-    return fm_list_is_empty(&q->lists[FM_QUEUE_ANSWERS]) &&
-           fm_list_is_empty(&q->lists[FM_QUEUE_SENDS]) &&
-           fm_list_is_empty(&q->lists[FM_QUEUE_BULK]) &&
-           fm_list_is_empty(&q->lists[FM_QUEUE_PATIENT]);
+    for (int k = 0; k < FM_QUEUES; k++) {
+        if (!fm_list_is_empty(&q->lists[k])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void fm_peer_wait(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out,
@@ -191,98 +251,25 @@ int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer)
     return n + flush_patient(ch, peer);
 }
 
-/* ---- answers ---- */
-
-/* An answer that waits for room. */
-struct answer {
-    struct fm_out out;
-    size_t len;
-    char head[FM_WIRE_MAX];
-};
-
-static int answer_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
-{
-    struct answer *a = fm_container_of(out, struct answer, out);
-    int rc;
-
-    ((struct fm_wire_head *)a->head)->freed = peer->freed;
-    rc = fm_ep_send(peer->ep, a->head, a->len, NULL, 0);
-    if (rc == 0) {
-        peer->told = ((struct fm_wire_head *)a->head)->freed;
-        fm_peer_unwait(ch, peer, out);
-        fm_pool_put(&ch->blocks, a);
-    }
-    FM_STAT(ch->counters->n_refused += rc == FM_AGAIN);
-    return rc;
-}
-
-static void answer_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
-{
-    fm_peer_unwait(ch, peer, out);
-    fm_pool_put(&ch->blocks, fm_container_of(out, struct answer, out));
-}
-
-_Static_assert(sizeof(struct answer) <= FM_BLOCK_LEN, "lies in a block");
-
-FM_COLD static int answer_later(struct fm_channel *ch, struct fm_peer *peer, const void *head,
-                                size_t len)
-{
-    struct answer *a = fm_pool_get(&ch->blocks);
-
-    if (!a) {
-        return fm_channel_fail(ch, -FM_E_NOMEM, "no memory to answer process %d", peer->proc);
-    }
-    a->out = (struct fm_out){.emit = answer_emit, .abort = answer_abort};
-    a->len = len;
-    memcpy(a->head, head, len);
-    fm_peer_wait(ch, peer, &a->out, FM_QUEUE_ANSWERS);
-    return 0;
-}
-
-int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size_t len)
-{
-    int rc;
-
-    if (FM_UNLIKELY(peer->is_gone)) {
-        return refuse(peer);
-    }
-    if (FM_UNLIKELY(!fm_list_is_empty(&peer->q->lists[FM_QUEUE_ANSWERS]))) {
-        return answer_later(ch, peer, head, len);
-    }
-    ((struct fm_wire_head *)head)->freed = peer->freed;
-    rc = fm_ep_send(peer->ep, head, len, NULL, 0);
-    if (FM_LIKELY(rc == 0)) {
-        peer->told = peer->freed;
-        return 0;
-    }
-    if (rc == FM_AGAIN) {
-        FM_STAT(ch->counters->n_refused++);
-        return answer_later(ch, peer, head, len);
-    }
-    fm_peer_fail(ch, peer->proc, fm_why());
-    return rc;
-}
-
 /* ---- credit ---- */
 
 void fm_peer_tell_freed(struct fm_channel *ch, struct fm_peer *peer)
 {
-    struct fm_wire_reply h = {.more = peer->q->more};
+    struct fm_wire_reply h = {.head.kind = FM_WIRE_CREDIT, .more = peer->q->more};
     struct fm_peer *same;
 
     if (fm_peer_resolve(ch, peer->proc, &same) != 0) {
         return; /* it will get no credit, and nothing else from us */
     }
     peer->told = peer->freed;
-    fm_wire_head_set(&h.head, ch, FM_WIRE_CREDIT, peer);
-    if (fm_peer_answer(ch, peer, &h, sizeof(h)) == 0) {
+    if (fm_packet_answer(ch, peer, &h) == 0) {
         FM_STAT(ch->counters->n_credits_sent++);
     }
 }
 
 void fm_peer_wake(struct fm_channel *ch, int proc)
 {
-    fm_peer_tell_freed(ch, &ch->peers[proc]);
+    fm_peer_tell_freed(ch, fm_peer_of(ch, proc));
 }
 
 void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer)
@@ -317,7 +304,7 @@ static bool is_lost(const struct loss *l, const struct fm_recv_req *r)
     for (int rank = 0; rank < comm->n_remote; rank++) {
         int proc = fm_comm_proc(comm, rank);
 
-        if (!l->ch->peers[proc].is_gone && (proc != l->ch->self || comm->n_remote == 1)) {
+        if (!fm_peer_of(l->ch, proc)->is_gone && (proc != l->ch->self || comm->n_remote == 1)) {
             return false;
         }
     }
@@ -376,7 +363,7 @@ static void lose_named(struct loss *l)
 
 void fm_peer_fail(struct fm_channel *ch, int proc, const char *why)
 {
-    struct fm_peer *peer = &ch->peers[proc];
+    struct fm_peer *peer = fm_peer_of(ch, proc);
     struct loss l = {.ch = ch, .peer = peer};
     struct fm_list *first;
 

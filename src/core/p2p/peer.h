@@ -38,6 +38,7 @@ struct fm_out {
 /* In the order in which they are served. */
 enum fm_queue {
     FM_QUEUE_ANSWERS,
+    FM_QUEUE_PACKETS, /* of other rooms */
     FM_QUEUE_SENDS,
     FM_QUEUE_BULK,
     FM_QUEUE_PATIENT, /* waits for what the peer was asked for, and is looked after */
@@ -54,6 +55,7 @@ struct fm_peer_queues {
     char *why;           /* reason of the failure, owned */
     uint32_t n_unpushed; /* messages that could have been pushed, while that is no use */
     uint64_t n_data;     /* fragments of long messages that came from it */
+    uint32_t max_window; /* blocks that we may have in use there whatever the transport */
     uint64_t gone_ns;    /* when the process manager first said that it has ended; 0: it lives */
 };
 
@@ -74,8 +76,23 @@ struct FM_ALIGNED(FM_CACHE_LINE) fm_peer {
     uint32_t told;      /* ... as we said last */
     uint32_t n_rts;     /* RTS that it has not answered */
     uint32_t rts_extra; /* ... and further ones that may be sent beyond the window */
+    int32_t remote_id;  /* process index that this process has at the peer: goes into each header */
     struct fm_peer_queues *q;
 };
+
+/* Blocks that a sender may have in use at a receiver at least, however many senders there are. */
+#define FM_WINDOW_MIN 32
+
+/* Peers 0 to n - 1, the processes of one job: all have the same numbers everywhere. 0 or a failure.
+   The end of all peers; for a channel that is half made, too. */
+int fm_peer_create_all(struct fm_channel *ch, int n);
+void fm_peer_destroy_all(struct fm_channel *ch);
+/*
+ * One more peer, a process of another job: `remote_id` is the number that this process has there.
+ * *out_proc is the process index of the peer here, the next one that is free. It has the smallest
+ * window, since the other job has shared out its unexpected memory already. 0 or a failure.
+ */
+int fm_peer_add(struct fm_channel *ch, int remote_id, int *out_proc);
 
 /* The peer, with its endpoint made. 0 or a failure (-FM_E_PEER). */
 int fm_peer_resolve(struct fm_channel *ch, int proc, struct fm_peer **out_peer);
@@ -91,12 +108,6 @@ void fm_peer_unwait(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *
 /* Send what can be sent. How many things left. */
 int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer);
 
-/*
- * Send an answer (a header alone, at most FM_WIRE_MAX bytes; `freed` is filled in here), now or
- * when there is room. 0 or a failure of the peer, which has been dealt with.
- */
-int fm_peer_answer(struct fm_channel *ch, struct fm_peer *peer, void *head, size_t len);
-
 /* Tell it how many blocks were freed. See fm_peer_freed() in engine.h. */
 FM_COLD void fm_peer_tell_freed(struct fm_channel *ch, struct fm_peer *peer);
 
@@ -109,6 +120,8 @@ void fm_peer_wake(struct fm_channel *ch, int proc);
 /* The peer is lost: everything that waits for it ends with an error that says why. */
 FM_COLD void fm_peer_fail(struct fm_channel *ch, int proc, const char *why);
 
+/* -FM_E_PEER, and why: for a call that needs a peer which has failed. */
+FM_COLD int fm_peer_refuse(const struct fm_peer *peer);
 /* What a failed peer's reason is, never NULL. */
 const char *fm_peer_why(const struct fm_peer *peer);
 

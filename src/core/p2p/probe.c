@@ -52,7 +52,7 @@ static int check_peer(const struct search *s)
     if (s->key.source == FM_ANY_SOURCE) {
         return 0;
     }
-    peer = &s->comm->ch->peers[fm_comm_proc(s->comm, s->key.source)];
+    peer = fm_peer_of(s->comm->ch, fm_comm_proc(s->comm, s->key.source));
     if (FM_UNLIKELY(peer->is_gone)) {
         return fm_fail(-FM_E_PEER, "rank %d is gone: %s", s->key.source, fm_peer_why(peer));
     }

@@ -148,7 +148,7 @@ FM_COLD static void ask_gone(struct fm_channel *ch, uint64_t now)
 
     FM_STAT(ch->progress->counters->n_gone_checks++);
     for (int proc = 0; proc < ch->n_peers; proc++) {
-        struct fm_peer *peer = &ch->peers[proc];
+        struct fm_peer *peer = fm_peer_of(ch, proc);
 
         if (proc == ch->self || peer->is_gone || !ch->is_gone(ch->resolve_ctx, proc)) {
             continue;

@@ -166,8 +166,8 @@ void fm_recv_ask_stalled(struct fm_channel *ch, const struct fm_comm *comm, int 
     int proc = source == MPI_ANY_SOURCE ? -1 : fm_comm_proc(comm, source);
 
     for (int k = 0; k < ch->n_peers; k++) {
-        if (ch->peers[k].has_stalled && (proc < 0 || proc == k)) {
-            fm_peer_allow_more(ch, &ch->peers[k]);
+        if (fm_peer_of(ch, k)->has_stalled && (proc < 0 || proc == k)) {
+            fm_peer_allow_more(ch, fm_peer_of(ch, k));
         }
     }
 }
@@ -177,7 +177,7 @@ FM_COLD static int refuse(struct fm_channel *ch, struct fm_recv_req *r, int proc
 {
     char why[320];
 
-    snprintf(why, sizeof(why), "process %d is gone: %s", proc, fm_peer_why(&ch->peers[proc]));
+    snprintf(why, sizeof(why), "process %d is gone: %s", proc, fm_peer_why(fm_peer_of(ch, proc)));
     fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
     return 0;
 }
@@ -190,7 +190,7 @@ static FM_INLINE struct fm_match_key key_of(const struct fm_msg *m)
 /* From a process that is known to be gone. */
 static FM_INLINE bool is_lost(const struct fm_channel *ch, const struct fm_msg *m)
 {
-    return m->peer != MPI_ANY_SOURCE && ch->peers[fm_comm_proc(m->comm, m->peer)].is_gone;
+    return m->peer != MPI_ANY_SOURCE && fm_peer_of(ch, fm_comm_proc(m->comm, m->peer))->is_gone;
 }
 
 /* What came from it before may still be received. */
@@ -247,14 +247,13 @@ int fm_recv_start(struct fm_recv_req *r)
 
 void fm_recv_synced(struct fm_channel *ch, int proc, uint64_t sreq)
 {
-    struct fm_wire_reply h = {.sreq = sreq};
+    struct fm_wire_reply h = {.head.kind = FM_WIRE_FIN, .sreq = sreq};
     struct fm_peer *peer;
 
     if (fm_peer_resolve(ch, proc, &peer) != 0) {
         return; /* who is gone waits for nothing */
     }
-    fm_wire_head_set(&h.head, ch, FM_WIRE_FIN, peer);
-    if (fm_peer_answer(ch, peer, &h, sizeof(h)) == 0) {
+    if (fm_packet_answer(ch, peer, &h) == 0) {
         FM_STAT(ch->counters->n_fin_sent++);
     }
 }
@@ -301,7 +300,7 @@ static void settle(struct fm_channel *ch, struct fm_unexp *u)
     if (sreq) {
         fm_recv_synced(ch, proc, sreq);
     }
-    fm_peer_freed(ch, &ch->peers[proc], n_blocks);
+    fm_peer_freed(ch, fm_peer_of(ch, proc), n_blocks);
 }
 
 int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_unexp *u)
@@ -326,7 +325,7 @@ int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_u
         struct fm_pack_run runs[FM_PACK_RUNS_MAX];
         struct fm_rts rts = {u->len, u->sreq, u->key, u->has_key, u->can_push, u->n_runs, runs};
 
-        r->peer = &ch->peers[u->proc];
+        r->peer = fm_peer_of(ch, u->proc);
         fm_unexp_read(u, runs, u->n_runs * sizeof(runs[0]));
         fm_unexp_free(ch, u);
         fm_rndv_receive(ch, r, &rts);

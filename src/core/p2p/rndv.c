@@ -204,7 +204,7 @@ static int rndv_start(struct fm_channel *ch, struct fm_send_req *s)
     if (FM_UNLIKELY(peer->n_rts >= window && peer->rts_extra == 0)) {
         return hold_back(ch, s);
     }
-    fm_wire_base_set(&h.base, ch, FM_WIRE_RTS, peer, &s->msg);
+    fm_wire_base_set(&h.base, FM_WIRE_RTS, peer, &s->msg);
     h.sreq = s->id = fm_ids_put(&ch->ids, FM_ID_SEND, s);
     if (FM_UNLIKELY(!s->id)) {
         return fm_fail(-FM_E_NOMEM, "no memory to name a request");
@@ -294,10 +294,11 @@ static int send_fragment(struct fm_peer *peer, struct fm_send_req *s, const stru
 static int data_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
 {
     struct fm_send_req *s = fm_container_of(out, struct fm_send_req, out);
-    struct fm_wire_reply h = {.rreq = s->rreq, .at = (uint64_t)s->pack.at};
+    struct fm_wire_reply h = {
+        .head.kind = FM_WIRE_DATA, .rreq = s->rreq, .at = (uint64_t)s->pack.at};
     int rc;
 
-    fm_wire_head_set(&h.head, ch, FM_WIRE_DATA, peer);
+    fm_wire_head_fill(&h.head, peer);
     rc = send_fragment(peer, s, &h, fragment_len(ch, s));
     if (rc != 0) {
         FM_STAT(ch->counters->n_refused += rc == FM_AGAIN);
@@ -385,7 +386,7 @@ void fm_rndv_fetched(struct fm_channel *ch, struct fm_recv_req *r)
 
 void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r, bool is_pushed)
 {
-    struct fm_wire_reply h = {.sreq = r->sreq, .at = (uint64_t)r->want};
+    struct fm_wire_reply h = {.head.kind = FM_WIRE_CTS, .sreq = r->sreq, .at = (uint64_t)r->want};
 
     h.rreq = r->id = fm_ids_put(&ch->ids, FM_ID_RECV, r);
     if (!r->id) {
@@ -398,9 +399,8 @@ void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r, bool is_pushed)
     FM_STAT(ch->counters->n_unpacked_recvd += !r->msg.dtype->is_contig);
     FM_STAT(ch->counters->unpacked_recvd_bytes += r->msg.dtype->is_contig ? 0 : (uint64_t)r->want);
     FM_STAT(ch->counters->n_cts_sent++);
-    fm_wire_head_set(&h.head, ch, FM_WIRE_CTS, r->peer);
     h.head.flags = is_pushed ? FM_WIRE_PUSH : 0;
-    fm_peer_answer(ch, r->peer, &h, sizeof(h)); /* its failure ends the request, too */
+    fm_packet_answer(ch, r->peer, &h); /* its failure ends the request, too */
 }
 
 int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_wire_reply *h,

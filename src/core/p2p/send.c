@@ -25,7 +25,7 @@ static FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, con
     struct fm_wire_base h;
     int rc;
 
-    fm_wire_base_set(&h, ch, FM_WIRE_EAGER, peer, m);
+    fm_wire_base_set(&h, FM_WIRE_EAGER, peer, m);
     rc = fm_ep_send(peer->ep, &h, sizeof(h), (char *)m->buf + m->dtype->true_lb, len);
     if (FM_UNLIKELY(rc != 0)) {
         return rc;
@@ -43,7 +43,7 @@ static FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, con
  */
 static FM_INLINE int at_once(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len)
 {
-    struct fm_peer *peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
+    struct fm_peer *peer = fm_peer_of(ch, fm_comm_proc(m->comm, m->peer));
     int rc = FM_AGAIN;
 
     if (FM_LIKELY(is_short(peer, m, (uint64_t)len))) {
@@ -81,7 +81,7 @@ static int send_cancel(struct fm_request *r)
 {
     struct fm_send_req *s = (struct fm_send_req *)r;
     struct fm_channel *ch = r->comm->ch;
-    struct fm_wire_reply h = {.sreq = s->id};
+    struct fm_wire_reply h = {.head.kind = FM_WIRE_CANCEL, .sreq = s->id};
 
     FM_STAT(ch->counters->n_cancels++);
     if (r->is_done || s->is_cancelling) {
@@ -95,8 +95,7 @@ static int send_cancel(struct fm_request *r)
         return 0;
     }
     s->is_cancelling = true;
-    fm_wire_head_set(&h.head, ch, FM_WIRE_CANCEL, s->peer);
-    fm_peer_answer(ch, s->peer, &h, sizeof(h));
+    fm_packet_answer(ch, s->peer, &h);
     return 0;
 }
 
@@ -377,7 +376,7 @@ FM_COLD static int lost_request(struct fm_channel *ch, const struct fm_msg *m, M
         return -FM_E_NOMEM;
     }
     fm_object_ref(&s->req);
-    s->peer = &ch->peers[fm_comm_proc(m->comm, m->peer)];
+    s->peer = fm_peer_of(ch, fm_comm_proc(m->comm, m->peer));
     FM_STAT(fm_counting_sent(ch, m, len));
     ch->n_sending++;
     not_started(ch, s, rc);

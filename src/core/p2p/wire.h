@@ -13,9 +13,10 @@
  *     CANCEL      reply: sreq                           take the RTS or EAGER_SYNC back if nobody
  *     CANCELLED   reply: sreq, yes or no                matched it yet; and the answer
  *
- * Nothing here is trusted: recv.c checks lengths and every field; requests are named by index and
- * generation (ids.h), never by address. `proc` is the process index of the sender at the receiver.
- * A message that breaks these rules makes its sender a failed peer.
+ * Nothing here is trusted: deliver.c checks lengths and every field; requests are named by index
+ * and generation (ids.h), never by address. `proc` is the process index of the sender at the
+ * receiver. A message that breaks these rules makes its sender a failed peer. Other rooms have
+ * kinds of their own, which begin with struct fm_wire_head, too (packet.h).
  */
 #pragma once
 
@@ -35,7 +36,11 @@ enum fm_wire_kind {
     FM_WIRE_CREDIT,
     FM_WIRE_CANCEL,
     FM_WIRE_CANCELLED,
-    FM_WIRE_KINDS
+    FM_WIRE_KINDS,
+    /* First kinds of other rooms, which define theirs themselves and install them (packet.h). */
+    FM_WIRE_RMA = 16,
+    FM_WIRE_DYNAMIC = 48,
+    FM_WIRE_KIND_MAX = 64,
 };
 
 enum fm_wire_flag {
@@ -47,7 +52,7 @@ enum fm_wire_flag {
                             CTS: the sender waits for FIN, since the receiver may fetch after all */
 };
 
-/* First part of all messages. */
+/* First part of all packets; version, proc and freed are filled in by the engine. */
 struct fm_wire_head {
     uint8_t kind;
     uint8_t version;

@@ -53,7 +53,7 @@ START_TEST(a_flood_is_bounded)
         }
         flood(MANY);
         ck_assert_uint_le(to->unexpected_bytes.now, LIMIT + 100 * FM_BLOCK_LEN);
-        ck_assert_uint_eq(net.ch[1]->peers[0].has_stalled, true);
+        ck_assert_uint_eq(fm_peer_of(net.ch[1], 0)->has_stalled, true);
         ck_assert_uint_gt(from->n_rts_stalls, 0);
         ck_assert_uint_gt(from->reasons[FM_REASON_NO_CREDIT], 0);
         ck_assert_uint_eq(net.comm[1]->counters->umq_len,
@@ -151,7 +151,7 @@ START_TEST(limits_hold_from_the_next_message_on)
     ck_assert_uint_eq(net.ch[0]->counters->reasons[FM_REASON_COMM], 1);
     net.comm[0]->counters->eager_limit = 0;
     net.ch[0]->counters->eager_limit = 100;
-    fm_peer_limits(net.ch[0], &net.ch[0]->peers[1]);
+    fm_peer_limits(net.ch[0], fm_peer_of(net.ch[0], 1));
     sends[1] = net_isend(0, data, 101, 1, 2, FM_SEND_STANDARD);
     ck_assert_uint_eq(net.ch[0]->counters->reasons[FM_REASON_LONG], 1);
     for (int k = 0; k < 3; k++) {

@@ -161,8 +161,8 @@ START_TEST(lies_are_found_out)
             inject(&reply, 13);
             break;
         }
-        ck_assert(net.ch[0]->peers[1].is_gone);
-        ck_assert(!net.ch[0]->peers[2].is_gone);
+        ck_assert(fm_peer_of(net.ch[0], 1)->is_gone);
+        ck_assert(!fm_peer_of(net.ch[0], 2)->is_gone);
         ck_assert_uint_eq(net.ch[0]->counters->n_bad_messages, 1);
         ck_assert(!r->is_done);
         net_end(net_isend(2, &c, 1, 0, 0, FM_SEND_STANDARD), NULL);
@@ -276,7 +276,7 @@ START_TEST(the_transport_fails_while_sending)
         r = net_isend(0, out_buf[0], k == 0 ? 1 : 50000, 1, 0,
                       k == 1 ? FM_SEND_SYNC : FM_SEND_STANDARD);
         ck_assert_int_eq(net_end(r, NULL), MPI_ERR_PROC_ABORTED);
-        ck_assert(net.ch[0]->peers[1].is_gone);
+        ck_assert(fm_peer_of(net.ch[0], 1)->is_gone);
         net_stop_broken();
     }
 }

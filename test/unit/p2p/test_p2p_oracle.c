@@ -310,8 +310,8 @@ static void tally_record(const struct fm_mock_record *rec, uint32_t more[NET_MAX
     items[h->base.tag].kind = kind;
     if (kind == FM_WIRE_RTS) {
         from->rts_bytes += h->len;
-        from->n_long += h->len > net.ch[0]->peers[1].eager_limit;
-        from->n_no_credit += h->len <= net.ch[0]->peers[1].eager_limit;
+        from->n_long += h->len > fm_peer_of(net.ch[0], 1)->eager_limit;
+        from->n_no_credit += h->len <= fm_peer_of(net.ch[0], 1)->eager_limit;
     } else {
         from->eager_bytes += rec->len - (kind == FM_WIRE_EAGER ? sizeof(struct fm_wire_base)
                                                                : sizeof(struct fm_wire_sync));

@@ -20,7 +20,7 @@ static void start(void)
         s = net_isend(k, data, 8, 1 - k, 0, FM_SEND_STANDARD);
         net_end(r, NULL);
         net_end(s, NULL);
-        net.ch[k]->peers[1 - k].ep->pushes = FM_PUSH_ALWAYS;
+        fm_peer_of(net.ch[k], 1 - k)->ep->pushes = FM_PUSH_ALWAYS;
     }
     net_fill(data, LEN, 5);
     memset(got, 0, LEN);
@@ -81,7 +81,7 @@ START_TEST(who_had_better_not_pushes_seldom)
     struct fm_request *s, *r;
 
     start();
-    net.ch[0]->peers[1].ep->pushes = _i ? FM_PUSH_SELDOM : FM_PUSH_NEVER;
+    fm_peer_of(net.ch[0], 1)->ep->pushes = _i ? FM_PUSH_SELDOM : FM_PUSH_NEVER;
     net.ch[1]->counters->push_us = 60000000;
     for (uint64_t k = 1; k <= 128; k++) {
         send_one(&s, &r);

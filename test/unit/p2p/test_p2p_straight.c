@@ -78,7 +78,7 @@ static void start(const struct net_options *options)
     net_end(r, NULL);
     net_end(s, NULL);
     memset(&seen, 0, sizeof(seen));
-    ep = net.ch[0]->peers[1].ep;
+    ep = fm_peer_of(net.ch[0], 1)->ep;
     seen.mock = ep->ops;
     seen.ops = *ep->ops;
     seen.ops.reserve = reserve;
@@ -88,7 +88,7 @@ static void start(const struct net_options *options)
 
 static void stop(void)
 {
-    net.ch[0]->peers[1].ep->ops = seen.mock;
+    fm_peer_of(net.ch[0], 1)->ep->ops = seen.mock;
     net_stop();
 }
 
@@ -134,7 +134,7 @@ END_TEST
 START_TEST(packs_fragments_in_place)
 {
     start(&(struct net_options){.no_rma = true});
-    net.ch[0]->peers[1].eager_limit = net.ch[0]->peers[1].short_limit = 1000;
+    fm_peer_of(net.ch[0], 1)->eager_limit = fm_peer_of(net.ch[0], 1)->short_limit = 1000;
     check(N, FM_SEND_STANDARD);
     check(N, FM_SEND_SYNC);
     check(N - 1, FM_SEND_STANDARD);
