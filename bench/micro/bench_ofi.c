@@ -124,7 +124,7 @@ static double registering(struct side *s, char *buf, size_t len)
     struct fm_mem mem;
 
     for (int k = 0; k < N_REGISTER; k++) {
-        must(s->tp->ops->expose(s->tp, buf, len, &mem));
+        must(s->tp->ops->expose(s->tp, buf, len, FM_MEM_READ | FM_MEM_WRITE, FM_MEM_REQUEST, &mem));
         s->tp->ops->unexpose(s->tp, &mem);
     }
     return (double)(fm_now_ns() - began) / N_REGISTER;

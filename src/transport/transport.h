@@ -8,14 +8,7 @@
  * and in the order in which send() and commit() accepted them. They come up through the sink that
  * was given at open, only from inside poll(). There are no threads inside.
  *
- * Memory. expose() makes a piece of this process's memory reachable and gives a key (struct
- * fm_rkey) that may travel in a message; rma() reads or writes a peer's exposed memory and calls
- * back when that is done. A transport without has_rma leaves the engine to send fragments.
- *
- * Nothing stays exposed when its request is over: memory that the program has freed and mapped
- * anew is never reached through an old key. Keeping registrations is left to libfabric, whose
- * providers that pin pages (verbs, efa, cxi) have a cache that watches the address space
- * (FI_MR_CACHE_MONITOR); the others (tcp, shm, net) register in 0.1 us whatever the length.
+ * Memory: expose() and rma(), transport_rma.h.
  *
  * Refusing. FM_AGAIN means: no room now, nothing was taken, poll() and come back.
  *
@@ -29,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "transport/transport_rma.h"
 #include "util/compiler.h"
 #include "util/status.h"
 
@@ -53,46 +47,6 @@ struct fm_sink {
     /* Where *enough is true after a message, poll() should return: whoever polls has got what he
        waits for, and what comes next may find its receive only after that. NULL: never. */
     const bool *const *enough;
-};
-
-/* A key to exposed memory, as it travels in messages. Meaning belongs to the transport. */
-struct fm_rkey {
-    uint64_t addr; /* where the exposed piece begins, in the terms of the transport */
-    uint64_t key;
-    uint64_t aux;
-};
-
-/* Exposed memory. Owned by the caller, filled by expose(). */
-struct fm_mem {
-    void *addr;
-    size_t len;
-    struct fm_rkey rkey;
-    void *priv; /* the transport's registration */
-};
-
-enum fm_rma_op { FM_RMA_GET, FM_RMA_PUT };
-
-/* One run of a transfer that goes from many places to many. */
-struct fm_rma_piece {
-    void *local;
-    uint64_t remote_at; /* offset into the exposed piece, bytes */
-    size_t len;         /* not 0 */
-};
-
-/* One transfer of memory. Owned by the caller and untouched by it until `done` was called. */
-struct fm_rma {
-    enum fm_rma_op op;
-    void *local;
-    size_t len;
-    struct fm_rkey remote;
-    size_t remote_at;   /* offset into the exposed piece, bytes */
-    struct fm_mem *mem; /* registration of `local` if the caller has one, else NULL */
-    /* n_pieces > 0, at most tp->max_pieces: these instead of `local` and `remote_at`; len is their
-       sum. The list belongs to the caller, too. */
-    const struct fm_rma_piece *pieces;
-    uint32_t n_pieces;
-    void (*done)(struct fm_rma *rma, int status); /* from inside poll(), or before rma() returns */
-    void *priv;                                   /* the transport's, while in flight */
 };
 
 /* How a process may sleep until this transport has something to do. */
@@ -137,11 +91,14 @@ struct fm_transport_ops {
     int (*commit)(struct fm_ep *ep, void *room, size_t len);
 
     /* Start a transfer. 0: done() will be or has been called; FM_AGAIN or a failure: it will not.
+       -FM_E_UNSUPPORTED: the peer's memory cannot be reached, or tp->atomics lacks the operation.
      */
     int (*rma)(struct fm_ep *ep, struct fm_rma *rma);
 
-    /* Make memory reachable by peers, and take that back. has_rma only; else -FM_E_UNSUPPORTED. */
-    int (*expose)(struct fm_transport *tp, void *addr, size_t len, struct fm_mem *out_mem);
+    /* Make memory reachable by peers with these rights (enum fm_mem_right), and take that back.
+       has_rma only; else -FM_E_UNSUPPORTED. */
+    int (*expose)(struct fm_transport *tp, void *addr, size_t len, unsigned rights,
+                  enum fm_mem_life life, struct fm_mem *out_mem);
     void (*unexpose)(struct fm_transport *tp, struct fm_mem *mem);
 
     /* Make progress. Returns how many things happened (messages delivered, transfers done), 0 for
@@ -169,7 +126,9 @@ struct fm_transport {
                              shm) */
     bool wants_local_mem; /* `local` of a transfer should be registered too (FI_MR_LOCAL) */
     uint32_t max_pieces;  /* of one transfer; 0: it takes no lists */
-    bool is_unbounded;    /* messages that nobody took yet may lie in memory of its own, many times
+    uint32_t atomics[FM_RMA_N_OPS]; /* types (1 << enum fm_rma_type) of elements that rma() updates
+                                       by each operation, with and without `result` */
+    bool is_unbounded; /* messages that nobody took yet may lie in memory of its own, many times
                              their size (false: the sender is held back) */
 };
 
@@ -209,6 +168,13 @@ static FM_INLINE int fm_ep_send(struct fm_ep *ep, const void *head, size_t head_
                                 const void *body, size_t body_len)
 {
     return ep->ops->send(ep, head, head_len, body, body_len);
+}
+
+/* Does rma() do this atomic operation on such elements? */
+static FM_INLINE bool fm_transport_has_atomic(const struct fm_transport *tp, enum fm_rma_op op,
+                                              enum fm_rma_type type)
+{
+    return tp->has_rma && (tp->atomics[op] >> type & 1);
 }
 
 static FM_INLINE int fm_transport_poll(struct fm_transport *tp)

@@ -26,6 +26,7 @@ struct transfer {
 struct exposure {
     char *addr; /* NULL: free entry */
     size_t len;
+    unsigned rights;
 };
 
 struct node {
@@ -291,8 +292,8 @@ static int mock_rma(struct fm_ep *ep, struct fm_rma *rma)
     struct transfer *t;
     int rc;
 
-    if (!ep->tp->has_rma) {
-        return fm_fail(-FM_E_UNSUPPORTED, "this mock has no RMA");
+    if (!ep->tp->has_rma || rma->op > FM_RMA_PUT) {
+        return fm_fail(-FM_E_UNSUPPORTED, "this mock has no RMA, or no atomics");
     }
     rc = admit(ep, true, true);
     if (rc) {
@@ -309,7 +310,8 @@ static int mock_rma(struct fm_ep *ep, struct fm_rma *rma)
     return 0;
 }
 
-static int mock_expose(struct fm_transport *tp, void *addr, size_t len, struct fm_mem *out_mem)
+static int mock_expose(struct fm_transport *tp, void *addr, size_t len, unsigned rights,
+                       enum fm_mem_life life, struct fm_mem *out_mem)
 {
     struct node *node = node_of(tp);
     size_t k = 0;
@@ -324,8 +326,8 @@ static int mock_expose(struct fm_transport *tp, void *addr, size_t len, struct f
         node->exposures = must(realloc(node->exposures, (k + 1) * sizeof(*node->exposures)));
         node->n_exposures++;
     }
-    node->exposures[k] = (struct exposure){.addr = addr, .len = len};
-    *out_mem = (struct fm_mem){.addr = addr, .len = len, .priv = tp};
+    node->exposures[k] = (struct exposure){.addr = addr, .len = len, .rights = rights};
+    *out_mem = (struct fm_mem){.addr = addr, .len = len, .life = life, .priv = tp};
     out_mem->rkey = (struct fm_rkey){.addr = (uintptr_t)addr, .key = k + 1};
     return 0;
 }
@@ -357,6 +359,7 @@ static char *remote_of(struct node *far, const struct fm_rma *rma)
     }
     x = &far->exposures[k->key - 1];
     if (!x->addr || (uintptr_t)x->addr != k->addr || rma->remote_at > x->len ||
+        !(x->rights & (rma->op == FM_RMA_GET ? FM_MEM_READ : FM_MEM_WRITE)) ||
         rma->len > x->len - rma->remote_at) {
         return NULL;
     }

@@ -378,7 +378,7 @@ static void set_up(struct fm_fetch *f, struct fm_channel *ch, struct fm_recv_req
     r->fetch = f;
     if (tp->wants_local_mem && r->msg.dtype->is_contig) {
         f->has_mem = tp->ops->expose(tp, (char *)r->msg.buf + r->msg.dtype->true_lb,
-                                     (size_t)r->want, &f->mem) == 0;
+                                     (size_t)r->want, 0, FM_MEM_REQUEST, &f->mem) == 0;
     }
 }
 

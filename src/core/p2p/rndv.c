@@ -111,7 +111,7 @@ static size_t offer(struct fm_channel *ch, struct fm_send_req *s, struct fm_wire
     }
     addr = (char *)((uintptr_t)s->msg.buf + (uintptr_t)o->first);
     if (tp->needs_expose) {
-        if (tp->ops->expose(tp, addr, (size_t)o->len, &s->mem) != 0) {
+        if (tp->ops->expose(tp, addr, (size_t)o->len, FM_MEM_READ, FM_MEM_REQUEST, &s->mem) != 0) {
             return 0;
         }
         s->is_exposed = true;

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -38,6 +39,7 @@
 #define FM_OFI_ADDR_LEN    (FM_ADDRESS_MAX - 64)
 #define FM_OFI_CQ_MAX      64
 #define FM_OFI_SCRATCH_LEN 4096
+#define FM_OFI_N_RANDOM    32
 
 /* ofi_rxm's buffers, as we ask for them and when it is left alone. */
 #define FM_OFI_RXM_BUFFER      17408
@@ -77,7 +79,8 @@ struct fm_ofi_counters {
     struct fathom_level recv_posted; /* receive buffers that the provider took */
     /* memory */
     uint64_t n_reads, n_writes, bytes_read, bytes_written, n_registrations;
-    struct fathom_level registered, registered_bytes, transfers;
+    uint64_t n_atomics, atomic_bytes;
+    struct fathom_level registered, registered_bytes, transfers, windows;
     /* events */
     uint64_t on_connected, on_cq_error, on_exhausted;
 };
@@ -109,16 +112,20 @@ struct fm_ofi_bounce {
     bool is_mark; /* its completion says that the endpoint's injected messages have left, too */
 };
 
-/* A transfer of memory, one piece of at most max_msg_size in flight at a time. */
+/* Memory of this process that a transfer uses. */
+enum fm_ofi_buffer { FM_OFI_LOCAL, FM_OFI_RESULT, FM_OFI_COMPARE, FM_OFI_N_LOCALS };
+
+/* A transfer of memory, one piece in flight at a time. */
 struct fm_ofi_transfer {
     struct fm_ofi_op op;
     struct fm_list link; /* in the transport's list of those in flight or of those that wait */
     struct fm_ofi_ep *ep;
     struct fm_rma *rma;
-    struct fid_mr *own_mr; /* made for this transfer alone, or NULL */
-    void *desc;
-    size_t at;       /* bytes done */
-    size_t in_piece; /* bytes of the piece in flight */
+    struct fid_mr *own_mr[FM_OFI_N_LOCALS]; /* made for this transfer alone, or NULL */
+    void *desc[FM_OFI_N_LOCALS];
+    size_t at;         /* bytes done */
+    size_t in_piece;   /* bytes of the piece in flight */
+    bool is_read_back; /* the read that follows a write is in flight */
 };
 
 struct fm_ofi_ep {
@@ -163,16 +170,20 @@ struct fm_ofi {
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;
-    int cq_fd;           /* -1: cannot sleep */
-    bool was_refused;    /* since arm() was last asked */
-    bool lacks_delivery; /* the provider refuses FI_DELIVERY_COMPLETE */
-    uint64_t next_key, next_stream;
+    int cq_fd;                        /* -1: cannot sleep */
+    bool was_refused;                 /* since arm() was last asked */
+    bool lacks_delivery;              /* the provider refuses FI_DELIVERY_COMPLETE */
+    uint64_t random[FM_OFI_N_RANDOM]; /* numbers not yet used, */
+    unsigned n_random;                /* ... so many */
+    uint64_t next_stream;
+    size_t max_atomic; /* bytes that one atomic operation of the provider updates */
     uint64_t mr_mode;
     struct fm_ofi_bounce *bounces;
     size_t n_bounces;
     char *send_mem, *recv_mem; /* the buffers' memory, one mapping each */
     size_t send_mem_len, recv_mem_len;
-    struct fid_mr *send_mr, *recv_mr; /* FI_MR_LOCAL only */
+    struct fid_mr *send_mr, *recv_mr, *read_back_mr; /* FI_MR_LOCAL only */
+    uint64_t read_back;                              /* destination of such reads; not used */
     char scratch[FM_OFI_SCRATCH_LEN] FM_ALIGNED(FM_CACHE_LINE);
 };
 
@@ -210,7 +221,8 @@ void fm_ofi_ep_landed(struct fm_ofi_ep *ep);
 
 /* ofi_rma.c */
 int fm_ofi_rma(struct fm_ep *ep, struct fm_rma *rma);
-int fm_ofi_expose(struct fm_transport *tp, void *addr, size_t len, struct fm_mem *out_mem);
+int fm_ofi_expose(struct fm_transport *tp, void *addr, size_t len, unsigned rights,
+                  enum fm_mem_life life, struct fm_mem *out_mem);
 void fm_ofi_unexpose(struct fm_transport *tp, struct fm_mem *mem);
 /* A piece of a transfer has ended, well (err 0) or not (an errno of libfabric). */
 void fm_ofi_rma_landed(struct fm_ofi *ofi, struct fm_ofi_transfer *t, int err);
@@ -218,6 +230,16 @@ void fm_ofi_rma_landed(struct fm_ofi *ofi, struct fm_ofi_transfer *t, int err);
 FM_COLD void fm_ofi_rma_resume(struct fm_ofi *ofi);
 /* End all transfers with -FM_E_CANCELLED; the endpoint is closed already. */
 void fm_ofi_rma_finish(struct fm_ofi *ofi);
+
+/* ofi_atomic.c: which operations the provider does; fills tp.atomics. */
+void fm_ofi_atomic_init(struct fm_ofi *ofi);
+/* Bytes of one piece of a transfer by this operation, at most. */
+size_t fm_ofi_atomic_max(const struct fm_ofi *ofi, enum fm_rma_type type);
+/* Hand the piece at t->at to the provider: 0 or its refusal. `flags` are libfabric's. */
+ssize_t fm_ofi_atomic_post(struct fm_ofi *ofi, struct fm_ofi_transfer *t, uint64_t flags);
+
+/* ofi_open.c: a number that cannot be guessed, not 0. 0: the system gave none. */
+uint64_t fm_ofi_random(struct fm_ofi *ofi);
 /* ofi_open.c: register memory with the provider. 0 or a failure with its reason. */
 int fm_ofi_register(struct fm_ofi *ofi, void *addr, size_t len, uint64_t access,
                     struct fid_mr **out_mr);

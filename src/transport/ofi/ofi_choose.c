@@ -3,9 +3,10 @@
  * Choose a provider and an interface.
  *
  * What must be: reliable datagrams (FI_EP_RDM), messages, send-after-send order. What is asked for
- * while some provider has it: RMA. Among those that fit, libfabric's own order (fastest first)
- * holds, except that providers of one host, deprecated and experimental ones come last, and that of
- * one provider's interfaces the one is taken that most likely reaches the peers.
+ * while some provider has it: RMA, then atomics of the provider that was chosen. Among those that
+ * fit, libfabric's own order (fastest first) holds, except that providers of one host, deprecated
+ * and experimental ones come last, and that of one provider's interfaces the one is taken that most
+ * likely reaches the peers.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -278,30 +279,47 @@ FM_COLD static int refuse(const struct fm_ofi_lib *lib, const char *provider, co
     return fm_fail(-FM_E_UNSUPPORTED, "no libfabric provider with reliable ordered messages");
 }
 
+/* The best of what has these capabilities: *out_info, NULL if there is none. */
+static int ask(const struct fm_ofi_lib *lib, uint64_t caps, const char *provider,
+               const char *interface, bool is_one_host, struct fi_info **out_info)
+{
+    struct fi_info *hints = make_hints(lib, caps);
+    struct fi_info *list = NULL;
+    const struct fi_info *found;
+
+    *out_info = NULL;
+    if (!hints) {
+        return fm_fail(-FM_E_NOMEM, "no memory to ask libfabric for providers");
+    }
+    hints->fabric_attr->prov_name = provider[0] && caps & FI_ATOMIC ? strdup(provider) : NULL;
+    if (lib->getinfo(API_VERSION, NULL, NULL, 0, hints, &list) == 0) {
+        found = best(list, provider, interface, is_one_host);
+        *out_info = found ? lib->dupinfo(found) : NULL;
+        lib->freeinfo(list);
+    }
+    lib->freeinfo(hints);
+    return 0;
+}
+
 int fm_ofi_choose(const struct fm_ofi_lib *lib, const char *provider, const char *interface,
                   bool is_one_host, struct fi_info **out_info)
 {
-    static const uint64_t caps[] = {FI_MSG | FI_RMA, FI_MSG};
+    struct fi_info *info, *better;
+    int rc = ask(lib, FI_MSG | FI_RMA, provider, interface, is_one_host, &info);
 
-    for (size_t k = 0; k < FM_ARRAY_LEN(caps); k++) {
-        struct fi_info *hints = make_hints(lib, caps[k]);
-        struct fi_info *list = NULL;
-        struct fi_info *info = NULL;
-        const struct fi_info *found;
-
-        if (!hints) {
-            return fm_fail(-FM_E_NOMEM, "no memory to ask libfabric for providers");
+    if (rc == 0 && info) { /* the provider is chosen: take its atomics, too */
+        rc = ask(lib, FI_MSG | FI_RMA | FI_ATOMIC, info->fabric_attr->prov_name, interface,
+                 is_one_host, &better);
+        if (rc == 0 && better) {
+            lib->freeinfo(info);
+            info = better;
         }
-        if (lib->getinfo(API_VERSION, NULL, NULL, 0, hints, &list) == 0) {
-            found = best(list, provider, interface, is_one_host);
-            info = found ? lib->dupinfo(found) : NULL;
-            lib->freeinfo(list);
-        }
-        lib->freeinfo(hints);
-        if (info) {
-            *out_info = info;
-            return 0;
-        }
+    } else if (rc == 0) {
+        rc = ask(lib, FI_MSG, provider, interface, is_one_host, &info);
     }
-    return refuse(lib, provider, interface);
+    if (!info) {
+        return rc ? rc : refuse(lib, provider, interface);
+    }
+    *out_info = info;
+    return 0;
 }

@@ -33,11 +33,43 @@ FM_COLD static int failed(const struct fm_ofi *ofi, const char *call, int64_t rc
                    ofi->lib->strerror((int)-rc));
 }
 
+uint64_t fm_ofi_random(struct fm_ofi *ofi)
+{
+    if (ofi->n_random == 0) {
+        if (getrandom(ofi->random, sizeof(ofi->random), 0) != (ssize_t)sizeof(ofi->random)) {
+            return 0;
+        }
+        ofi->n_random = FM_OFI_N_RANDOM;
+    }
+    return ofi->random[--ofi->n_random] | 1;
+}
+
+/* A key that cannot be guessed, of as many bits as the provider takes. */
+static uint64_t draw_key(struct fm_ofi *ofi)
+{
+    size_t bits = 8 * ofi->info->domain_attr->mr_key_size;
+    uint64_t key = fm_ofi_random(ofi);
+
+    return bits < 64 ? key & ((UINT64_C(1) << bits) - 1) : key;
+}
+
+/* Keys of few bits may be in use already. */
+static int register_mr(struct fm_ofi *ofi, void *addr, size_t len, uint64_t access,
+                       struct fid_mr **out_mr)
+{
+    int rc = -FI_ENOKEY;
+
+    for (int k = 0; k < 16 && rc == -FI_ENOKEY; k++) {
+        rc = fi_mr_reg(ofi->domain, addr, len, access, 0, draw_key(ofi), 0, out_mr, NULL);
+    }
+    return rc;
+}
+
 int fm_ofi_register(struct fm_ofi *ofi, void *addr, size_t len, uint64_t access,
                     struct fid_mr **out_mr)
 {
     struct fid_mr *mr = NULL;
-    int rc = fi_mr_reg(ofi->domain, addr, len, access, 0, ofi->next_key, 0, &mr, NULL);
+    int rc = register_mr(ofi, addr, len, access, &mr);
 
     if (rc == 0 && (ofi->mr_mode & FI_MR_ENDPOINT)) {
         rc = fi_mr_bind(mr, &ofi->fi_ep->fid, 0);
@@ -50,7 +82,6 @@ int fm_ofi_register(struct fm_ofi *ofi, void *addr, size_t len, uint64_t access,
         return fm_fail(-FM_E_SYSTEM, "libfabric provider %s cannot register %zu bytes: %s",
                        ofi->info->fabric_attr->prov_name, len, ofi->lib->strerror(-rc));
     }
-    ofi->next_key++;
     FM_STAT(ofi->w->n_registrations++);
     FM_STAT(fathom_level_add(&ofi->w->registered, 1));
     FM_STAT(fathom_level_add(&ofi->w->registered_bytes, (int64_t)len));
@@ -213,6 +244,7 @@ static void destroy(struct fm_ofi *ofi)
     }
     close_mr(ofi->send_mr);
     close_mr(ofi->recv_mr);
+    close_mr(ofi->read_back_mr);
     close_fid(ofi->cq ? &ofi->cq->fid : NULL);
     close_fid(ofi->av ? &ofi->av->fid : NULL);
     close_fid(ofi->domain ? &ofi->domain->fid : NULL);
@@ -321,7 +353,12 @@ static int register_buffers(struct fm_ofi *ofi)
         return 0;
     }
     rc = fm_ofi_register(ofi, ofi->send_mem, ofi->send_mem_len, FI_SEND, &ofi->send_mr);
-    return rc ? rc : fm_ofi_register(ofi, ofi->recv_mem, ofi->recv_mem_len, FI_RECV, &ofi->recv_mr);
+    rc = rc ? rc : fm_ofi_register(ofi, ofi->recv_mem, ofi->recv_mem_len, FI_RECV, &ofi->recv_mr);
+    if (rc == 0 && ofi->tp.has_rma) {
+        rc = fm_ofi_register(ofi, &ofi->read_back, sizeof(ofi->read_back), FI_READ,
+                             &ofi->read_back_mr);
+    }
+    return rc;
 }
 
 static int open_cq(struct fm_ofi *ofi)
@@ -421,11 +458,10 @@ static void tell_choice(struct fm_ofi *ofi)
 
 static int name_streams(struct fm_ofi *ofi)
 {
-    if (getrandom(&ofi->next_stream, sizeof(ofi->next_stream), 0) !=
-        (ssize_t)sizeof(ofi->next_stream)) {
+    ofi->next_stream = fm_ofi_random(ofi);
+    if (!ofi->next_stream) {
         return fm_fail(-FM_E_SYSTEM, "getrandom gives no random number");
     }
-    ofi->next_stream |= 1; /* 0 is no name */
     return fm_ofi_order_init(&ofi->order);
 }
 
@@ -446,7 +482,6 @@ int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_
     ofi->tp = (struct fm_transport){.ops = &ofi_ops, .sink = args->sink};
     ofi->lib = lib;
     ofi->w = counters;
-    ofi->next_key = 1;
     ofi->waiting_end = &ofi->waiting;
     fm_list_init(&ofi->eps);
     fm_list_init(&ofi->transfers_flying);
@@ -461,6 +496,7 @@ int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_
         (rc = register_buffers(ofi)) || (rc = fm_ofi_post(ofi))) {
         goto err_destroy;
     }
+    fm_ofi_atomic_init(ofi);
     tell_choice(ofi);
     *out_tp = &ofi->tp;
     return 0;

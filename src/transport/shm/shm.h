@@ -236,7 +236,8 @@ int fm_shm_msg_fail(struct fm_shm_ep *ep, const char *why);
 
 /* shm_copy.c */
 int fm_shm_copy_rma(struct fm_ep *ep, struct fm_rma *rma);
-int fm_shm_copy_expose(struct fm_transport *tp, void *addr, size_t len, struct fm_mem *out_mem);
+int fm_shm_copy_expose(struct fm_transport *tp, void *addr, size_t len, unsigned rights,
+                       enum fm_mem_life life, struct fm_mem *out_mem);
 void fm_shm_copy_unexpose(struct fm_transport *tp, struct fm_mem *mem);
 /* May memory of the peer be read and written? Tried once, at connect. */
 bool fm_shm_copy_probe(struct fm_shm_ep *ep);

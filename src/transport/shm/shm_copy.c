@@ -141,9 +141,13 @@ bool fm_shm_copy_probe(struct fm_shm_ep *ep)
     return false;
 }
 
-int fm_shm_copy_expose(struct fm_transport *tp, void *addr, size_t len, struct fm_mem *out_mem)
+/* The kernel lets processes of one user reach all of each other's memory: nothing to register. */
+int fm_shm_copy_expose(struct fm_transport *tp, void *addr, size_t len, unsigned rights,
+                       enum fm_mem_life life, struct fm_mem *out_mem)
 {
-    *out_mem = (struct fm_mem){.addr = addr, .len = len, .rkey.addr = (uintptr_t)addr};
+    (void)rights;
+    *out_mem =
+        (struct fm_mem){.addr = addr, .len = len, .life = life, .rkey.addr = (uintptr_t)addr};
     return 0;
 }
 
@@ -343,8 +347,10 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
     bool can_share;
     int rc;
 
-    if (fep->no_rma) {
-        return fm_fail(-FM_E_UNSUPPORTED, "single copy with process %d is forbidden here",
+    if (fep->no_rma || rma->op > FM_RMA_PUT) {
+        return fm_fail(-FM_E_UNSUPPORTED,
+                       fep->no_rma ? "single copy with process %d is forbidden here"
+                                   : "no atomic operations by system call with process %d",
                        fep->peer);
     }
     if (ep->is_dead) {

@@ -60,9 +60,10 @@ static int rma(struct fm_ep *ep, struct fm_rma *r)
     return rc;
 }
 
-static int expose(struct fm_transport *tp, void *addr, size_t len, struct fm_mem *out_mem)
+static int expose(struct fm_transport *tp, void *addr, size_t len, unsigned rights,
+                  enum fm_mem_life life, struct fm_mem *out_mem)
 {
-    int k = node_of(tp), rc = mock_ops->expose(tp, addr, len, out_mem);
+    int k = node_of(tp), rc = mock_ops->expose(tp, addr, len, rights, life, out_mem);
 
     asked[k].exposed += rc == 0 ? len : 0;
     if (asked[k].exposed > asked[k].exposed_high) {

@@ -142,7 +142,9 @@ START_TEST(memory_moves_only_where_exposed)
 
     rma.done = done;
     rma.priv = &seen[0];
-    ck_assert_int_eq(tp[1]->ops->expose(tp[1], far, sizeof(far), &mem), 0);
+    ck_assert_int_eq(tp[1]->ops->expose(tp[1], far, sizeof(far), FM_MEM_READ | FM_MEM_WRITE,
+                                        FM_MEM_REQUEST, &mem),
+                     0);
     strcpy(far + 4, "words");
     rma.remote = mem.rkey;
     ck_assert_int_eq(ep[0][1]->ops->rma(ep[0][1], &rma), 0);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The libfabric transport: two of them in one process talk over a real provider, whose name is the
- * argument. Every message carries its number and a pattern of its length, so that loss, disorder
- * and damage are seen.
- */
+/* Messages of the libfabric transport, over a real provider whose name is the argument. */
 #include <check.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,183 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ofi_side.h"
 #include "support/mpit_double.h"
 #include "support/suite.h"
-#include "transport/ofi/ofi.h"
 #include "util/sync.h"
-
-#define TIME_LIMIT_NS (20 * UINT64_C(1000000000))
-#define MAX_SEND      65536
-
-struct side {
-    struct fm_transport *tp;
-    struct fm_ep *to_other;
-    struct fm_ofi_counters *w;
-    uint64_t n_got, bytes_got, n_failed;
-    uint32_t n_sent;
-    size_t last_len;
-    bool answers;
-    int n_done, status;
-};
-
-static struct side side[2];
-static const char *provider;
-static char pattern[MAX_SEND + 256];
-
-/* The bytes that message `count` of length len must have. */
-static const char *body_of(uint32_t count, size_t len)
-{
-    (void)len;
-    return pattern + count % 251;
-}
-
-static void deliver(void *ctx, const void *data, size_t len)
-{
-    struct side *s = ctx;
-    uint32_t count;
-
-    ck_assert_uint_eq((uintptr_t)data % 8, 0);
-    ck_assert_uint_ge(len, 1);
-    if (len >= sizeof(count)) {
-        memcpy(&count, data, sizeof(count));
-        ck_assert_uint_eq(count, (uint32_t)s->n_got);
-        ck_assert_mem_eq((const char *)data + 4, body_of(count, len), len - 4);
-    } else {
-        ck_assert_mem_eq(data, body_of((uint32_t)s->n_got, len), len);
-    }
-    s->n_got++;
-    s->bytes_got += len;
-    s->last_len = len;
-    if (s->answers) {
-        uint32_t answer = s->n_sent;
-
-        if (fm_ep_send(s->to_other, &answer, 4, body_of(answer, 0), 36) == 0) {
-            s->n_sent++;
-        }
-    }
-}
-
-static void failed(void *ctx, int peer, const char *why)
-{
-    struct side *s = ctx;
-
-    ck_assert_int_eq(peer, s == &side[0] ? 1 : 0);
-    ck_assert_ptr_nonnull(why);
-    s->n_failed++;
-}
-
-static void transfer_done(struct fm_rma *rma, int status)
-{
-    struct side *s = &side[0];
-
-    (void)rma;
-    s->n_done++;
-    s->status = status;
-}
-
-static int open_side(int k)
-{
-    struct fm_transport_args args = {.self = k, .n_procs = 2, .tag = "t", .is_one_host = true};
-
-    memset(&side[k], 0, sizeof(side[k]));
-    side[k].w = fm_double_block(&fm_ofi_vars);
-    snprintf(side[k].w->provider, sizeof(side[k].w->provider), "%s", provider);
-    side[k].w->on_connected = 1;
-    side[k].w->drain_ms = 1000;
-    side[k].w->max_send = MAX_SEND;
-    args.sink = (struct fm_sink){.ctx = &side[k], .deliver = deliver, .failed = failed};
-    return fm_ofi_open(&args, side[k].w, &side[k].tp);
-}
-
-static void close_side(int k)
-{
-    if (side[k].tp) {
-        side[k].tp->ops->close(side[k].tp);
-    }
-    free(side[k].w);
-    memset(&side[k], 0, sizeof(side[k]));
-}
-
-static void setup(void)
-{
-    for (size_t k = 0; k < sizeof(pattern); k++) {
-        pattern[k] = (char)(k * 7 + k / 256);
-    }
-    fm_double_events_clear();
-    ck_assert_int_eq(open_side(0), 0);
-    ck_assert_int_eq(open_side(1), 0);
-    for (int k = 0; k < 2; k++) {
-        char addr[FM_ADDRESS_MAX];
-        size_t len;
-        struct fm_transport *far = side[1 - k].tp;
-
-        ck_assert_int_eq(far->ops->address(far, addr, &len), 0);
-        ck_assert_uint_le(len, FM_ADDRESS_MAX);
-        ck_assert_int_eq(side[k].tp->ops->connect(side[k].tp, 1 - k, addr, len, &side[k].to_other),
-                         0);
-    }
-}
-
-static void teardown(void)
-{
-    close_side(0);
-    close_side(1);
-}
-
-static void poll_both(void)
-{
-    ck_assert_int_ge(fm_transport_poll(side[0].tp), 0);
-    ck_assert_int_ge(fm_transport_poll(side[1].tp), 0);
-}
-
-/* Send message number n_sent of len bytes; room: by reserve and commit. */
-static int send_one(struct side *s, size_t len, bool room)
-{
-    uint32_t count = s->n_sent;
-    size_t head = len < 4 ? 0 : 4;
-    const char *body = body_of(count, len);
-    void *at;
-    int rc;
-
-    if (!room) {
-        rc = head ? fm_ep_send(s->to_other, &count, 4, body, len - 4)
-                  : fm_ep_send(s->to_other, body, len, NULL, 0);
-    } else {
-        rc = s->to_other->ops->reserve(s->to_other, len + 8 <= MAX_SEND ? len + 8 : len, &at);
-        if (rc == 0) {
-            ck_assert_uint_eq((uintptr_t)at % 16, 0);
-            memcpy(at, &count, head);
-            memcpy((char *)at + head, body, len - head);
-            rc = s->to_other->ops->commit(s->to_other, at, len);
-            ck_assert_int_eq(rc, 0);
-        }
-    }
-    s->n_sent += rc == 0;
-    return rc;
-}
-
-static void send_surely(struct side *s, size_t len, bool room)
-{
-    uint64_t until = fm_now_ns() + TIME_LIMIT_NS;
-    int rc;
-
-    while ((rc = send_one(s, len, room)) == FM_AGAIN) {
-        ck_assert(fm_now_ns() < until);
-        poll_both();
-    }
-    ck_assert_msg(rc == 0, "%s", fm_why());
-}
-
-static void wait_got(struct side *s, uint64_t n)
-{
-    uint64_t until = fm_now_ns() + TIME_LIMIT_NS;
-
-    while (s->n_got < n) {
-        ck_assert_msg(fm_now_ns() < until, "%lu of %lu messages came", (unsigned long)s->n_got,
-                      (unsigned long)n);
-        poll_both();
-    }
-}
 
 START_TEST(every_length_arrives)
 {
@@ -275,77 +98,6 @@ START_TEST(both_ways_from_inside_the_sink)
     }
     ck_assert_uint_gt(side[0].n_got, 2900);
     ck_assert_uint_eq(side[0].n_got, side[1].n_sent);
-}
-END_TEST
-
-static void transfer(struct fm_rma *rma)
-{
-    uint64_t until = fm_now_ns() + TIME_LIMIT_NS;
-    int rc;
-
-    side[0].n_done = 0;
-    rma->done = transfer_done;
-    while ((rc = side[0].to_other->ops->rma(side[0].to_other, rma)) == FM_AGAIN) {
-        ck_assert(fm_now_ns() < until);
-        poll_both();
-    }
-    ck_assert_int_eq(rc, 0);
-    while (!side[0].n_done) {
-        ck_assert(fm_now_ns() < until);
-        poll_both();
-    }
-    ck_assert_int_eq(side[0].n_done, 1);
-}
-
-START_TEST(memory_is_read_and_written)
-{
-    enum { LEN = 8 << 20, EDGE = 64 };
-    char *far = malloc(LEN + EDGE), *near = malloc(LEN + EDGE);
-    struct fm_mem mem, local = {0};
-    struct fm_transport *tp = side[1].tp;
-
-    if (!side[0].tp->has_rma) {
-        ck_assert_int_eq(tp->ops->expose(tp, far, LEN, &mem), -FM_E_UNSUPPORTED);
-        goto out;
-    }
-    ck_assert_int_eq(tp->ops->expose(tp, far, LEN, &mem), 0);
-    if (side[0].tp->wants_local_mem) {
-        ck_assert_int_eq(side[0].tp->ops->expose(side[0].tp, near, LEN, &local), 0);
-    }
-    for (size_t len = 1; len <= LEN; len = len * 3 + 1 < LEN || len == LEN ? len * 3 + 1 : LEN) {
-        size_t at = len < LEN ? len % 1000 : 0;
-        struct fm_rma rma = {.op = FM_RMA_GET, .local = near, .len = len, .remote = mem.rkey};
-
-        at = at + len > LEN ? 0 : at;
-        rma.remote_at = at;
-        rma.mem = local.priv ? &local : NULL;
-        for (size_t k = 0; k < len; k++) {
-            far[at + k] = (char)(k * 31 + len);
-        }
-        memset(near, 0x55, len + EDGE);
-        transfer(&rma);
-        ck_assert_int_eq(side[0].status, 0);
-        ck_assert_int_eq(memcmp(near, far + at, len), 0);
-        ck_assert_int_eq(near[len], 0x55);
-
-        for (size_t k = 0; k < len; k++) {
-            near[k] = (char)(k * 13 + len);
-        }
-        rma.op = FM_RMA_PUT;
-        transfer(&rma);
-        ck_assert_int_eq(side[0].status, 0);
-        ck_assert_int_eq(memcmp(near, far + at, len), 0);
-    }
-    ck_assert_uint_eq(side[0].w->n_reads, side[0].w->n_writes);
-    ck_assert_uint_eq(side[0].w->bytes_read, side[0].w->bytes_written);
-    ck_assert_uint_eq(side[0].w->transfers.now, 0);
-    tp->ops->unexpose(tp, &mem);
-    if (local.priv) {
-        side[0].tp->ops->unexpose(side[0].tp, &local);
-    }
-out:
-    free(far);
-    free(near);
 }
 END_TEST
 
@@ -459,7 +211,9 @@ START_TEST(the_sleeper_connects_and_serves)
         return;
     }
     memset(far, 7, sizeof(far));
-    ck_assert_int_eq(side[1].tp->ops->expose(side[1].tp, far, sizeof(far), &mem), 0);
+    ck_assert_int_eq(side[1].tp->ops->expose(side[1].tp, far, sizeof(far),
+                                             FM_MEM_READ | FM_MEM_WRITE, FM_MEM_REQUEST, &mem),
+                     0);
     rma.remote = mem.rkey;
     rma.done = transfer_done;
     while (side[0].to_other->ops->rma(side[0].to_other, &rma) == FM_AGAIN) {
@@ -579,7 +333,9 @@ START_TEST(limits_suit_the_provider)
     ck_assert_int_eq(fm_ofi_open(&args, w, &tp), 0);
     ck_assert_uint_eq(tp->max_send, 4096);
     ck_assert(!tp->has_rma);
-    ck_assert_int_eq(tp->ops->expose(tp, pattern, 8, &(struct fm_mem){0}), -FM_E_UNSUPPORTED);
+    ck_assert_int_eq(tp->ops->expose(tp, pattern, 8, FM_MEM_READ | FM_MEM_WRITE, FM_MEM_REQUEST,
+                                     &(struct fm_mem){0}),
+                     -FM_E_UNSUPPORTED);
     tp->ops->close(tp);
     free(w);
 }
@@ -609,24 +365,17 @@ int main(int argc, char **argv)
 {
     Suite *suite = suite_create("ofi");
     TCase *tc = tcase_create("two sides");
-    int rc;
 
-    provider = argc > 1 ? argv[1] : "tcp";
-    rc = open_side(0);
-    if (rc == -FM_E_NOENT || rc == -FM_E_UNSUPPORTED) {
-        printf("skipped: %s\n", fm_why());
-        free(side[0].w);
+    if (!sides_can_open(argc > 1 ? argv[1] : "tcp")) {
         return 77;
     }
-    close_side(0);
     tcase_set_timeout(tc, 60);
-    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_checked_fixture(tc, sides_open, sides_close);
     tcase_add_test(tc, every_length_arrives);
     tcase_add_test(tc, many_small_ones_in_order);
     tcase_add_test(tc, long_and_short_keep_their_order);
     tcase_add_test(tc, a_full_pipe_says_again);
     tcase_add_test(tc, both_ways_from_inside_the_sink);
-    tcase_add_test(tc, memory_is_read_and_written);
     tcase_add_test(tc, messages_that_no_peer_sends_are_dropped);
     tcase_add_test(tc, the_sleeper_is_woken);
     tcase_add_test(tc, the_sleeper_connects_and_serves);

@@ -622,9 +622,12 @@ START_TEST(transfers_and_registrations_are_counted)
         printf("not tested: provider %s transfers no memory\n", provider);
         return;
     }
-    ck_assert_int_eq(tp->ops->expose(tp, far, LEN, &mem), 0);
+    ck_assert_int_eq(
+        tp->ops->expose(tp, far, LEN, FM_MEM_READ | FM_MEM_WRITE, FM_MEM_REQUEST, &mem), 0);
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(tp->ops->expose(tp, more[i], LEN / 2, &mems[i]), 0);
+        ck_assert_int_eq(tp->ops->expose(tp, more[i], LEN / 2, FM_MEM_READ | FM_MEM_WRITE,
+                                         FM_MEM_REQUEST, &mems[i]),
+                         0);
         check_registrations(1);
     }
     for (int i = 0; i < TIMES; i++) {
@@ -651,6 +654,39 @@ START_TEST(transfers_and_registrations_are_counted)
 }
 END_TEST
 
+START_TEST(atomics_and_windows_are_counted)
+{
+    enum { N = 10 };
+    static int64_t near[N], far[N];
+    struct fm_transport *tp = side[1].tp;
+    struct fm_rma sum = {
+        .op = FM_RMA_SUM, .type = FM_RMA_INT64, .local = near, .len = sizeof(near)};
+    struct fm_mem request, window;
+
+    if (!fm_transport_has_atomic(side[0].tp, FM_RMA_SUM, FM_RMA_INT64)) {
+        printf("not tested: provider %s has no atomics\n", provider);
+        return;
+    }
+    ck_assert_int_eq(tp->ops->expose(tp, far, 8, FM_MEM_READ, FM_MEM_REQUEST, &request), 0);
+    same(1, "ofi_registered_windows", 0);
+    ck_assert_int_eq(tp->ops->expose(tp, far, sizeof(far), FM_MEM_ATOMIC, FM_MEM_WINDOW, &window),
+                     0);
+    same(1, "ofi_registered_windows", 1);
+    sum.remote = window.rkey;
+    near[0] = 3;
+    for (int i = 1; i <= 3; i++) {
+        transfer(&sum);
+        ck_assert_int_eq(far[0], 3 * i);
+        same(0, "ofi_rma_atomics", (uint64_t)i);
+        same(0, "ofi_rma_atomic_bytes", (uint64_t)i * sizeof(near));
+    }
+    tp->ops->unexpose(tp, &request);
+    same(1, "ofi_registered_windows", 1);
+    tp->ops->unexpose(tp, &window);
+    same(1, "ofi_registered_windows", 0);
+}
+END_TEST
+
 /* In pieces, of which the provider refuses the first, and later ones; its own buffers registered
    for each transfer, as some providers want it. */
 START_TEST(refused_pieces_and_local_memory_are_counted)
@@ -666,7 +702,8 @@ START_TEST(refused_pieces_and_local_memory_are_counted)
         printf("not tested: provider %s transfers no memory\n", provider);
         return;
     }
-    ck_assert_int_eq(tp->ops->expose(tp, far, LEN, &mem), 0);
+    ck_assert_int_eq(
+        tp->ops->expose(tp, far, LEN, FM_MEM_READ | FM_MEM_WRITE, FM_MEM_REQUEST, &mem), 0);
     get.remote = mem.rkey;
     transfer(&get); /* they are connected */
     side[0].ofi->info->ep_attr->max_msg_size = PIECE;
@@ -709,6 +746,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, disorder_is_counted);
     tcase_add_test(tc, broken_messages_and_errors_are_counted);
     tcase_add_test(tc, transfers_and_registrations_are_counted);
+    tcase_add_test(tc, atomics_and_windows_are_counted);
     tcase_add_test(tc, refused_pieces_and_local_memory_are_counted);
     suite_add_tcase(suite, tc);
     return suite_run(suite);

@@ -400,7 +400,9 @@ START_TEST(memory_is_read_and_written)
     ck_assert(a && b);
     connect_all();
     if (can_copy()) {
-        ck_assert_int_eq(side[1].tp->ops->expose(side[1].tp, b, len, &mem), 0);
+        ck_assert_int_eq(side[1].tp->ops->expose(side[1].tp, b, len, FM_MEM_READ | FM_MEM_WRITE,
+                                                 FM_MEM_REQUEST, &mem),
+                         0);
         ck_assert_uint_eq(mem.rkey.addr, (uintptr_t)b);
         side[1].tp->ops->unexpose(side[1].tp, &mem);
         for (size_t k = 0; k < len + 2; k++) {
