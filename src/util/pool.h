@@ -2,10 +2,12 @@
 /*
  * A pool of objects of one size that never moves and never shrinks.
  *
- * The whole range is reserved in one mapping when the pool is made (no memory is used until an
- * object is touched), so taking and returning is pointer work, there is no system call after
- * fm_pool_init(), and fm_pool_owns() can tell in three instructions whether an arbitrary pointer is
- * an object of the pool: this is how a handle that a user made up is refused instead of followed.
+ * fm_pool_init() reserves the whole range of addresses without access (PROT_NONE) and excludes it
+ * from core files. fm_pool_grow() makes it accessible in steps, each as long as all before it up to
+ * 4 MiB, so that a process has no more writable address space than it needs (ulimit -v, mlockall,
+ * overcommit_memory=2). Get and put are pointer operations. One range per pool lets fm_pool_owns()
+ * tell in three instructions whether a pointer is an object of the pool: a handle that a user made
+ * up is refused, not followed.
  *
  * A returned object keeps its memory readable. Its first 8 bytes are left as they are (a freed
  * handle's kind, set to 0 by its owner, stays visible); the link of the free list lies behind them.
@@ -24,6 +26,7 @@ struct fm_pool {
     char *base;
     size_t stride;    /* bytes, a power of two, >= 64 */
     size_t used_len;  /* bytes from base that were ever handed out */
+    size_t open_len;  /* bytes from base that are accessible */
     size_t max_len;   /* bytes reserved */
     void *free;       /* first returned object */
     uint64_t *n_live; /* how many are handed out: the pool's own word, or see fm_pool_count_in() */
@@ -31,8 +34,9 @@ struct fm_pool {
 };
 
 /*
- * Reserve room for max_objects objects of obj_len bytes. Returns 0 or -FM_E_NOMEM.
- * An ended pool is all zero and owns nothing.
+ * Reserve space for max_objects objects of obj_len bytes; for fewer where RLIMIT_AS (ulimit -v) is
+ * set, so that all pools of a process take a third of it at most. Returns 0 or -FM_E_NOMEM. A
+ * finished pool is all zero and owns nothing.
  */
 int fm_pool_init(struct fm_pool *p, size_t obj_len, size_t max_objects);
 void fm_pool_finish(struct fm_pool *p);
@@ -40,8 +44,8 @@ void fm_pool_finish(struct fm_pool *p);
    the pool. */
 void fm_pool_count_in(struct fm_pool *p, uint64_t *word);
 
-/* Slow half of fm_pool_get(): the first use of a slot. NULL when the reserved range is full, or the
-   pool is none. */
+/* Slow half of fm_pool_get(): the first use of a slot. NULL when the reserved range is full, the
+   system has no memory, or the pool is finished. */
 FM_COLD void *fm_pool_grow(struct fm_pool *p);
 
 /* An object, its content undefined, or NULL when the pool is full. */

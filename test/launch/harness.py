@@ -20,6 +20,12 @@ for ended_by in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
         signal.signal(ended_by, signal.SIG_DFL)
 
 
+def has_sanitizer():
+    """Are the programs under test built with AddressSanitizer or ThreadSanitizer?"""
+    with open(sys.argv[2], 'rb') as f:
+        return re.search(rb'lib[at]san\.so', f.read()) is not None
+
+
 def until(condition, what):
     """Wait until condition() is true."""
     end = time.monotonic() + LIMIT

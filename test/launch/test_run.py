@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import tempfile
+import unittest
 
 import harness
 from harness import Test
@@ -294,6 +295,14 @@ class Refused(Test):
                          f'{harness.ACTOR} init barrier finalize', env={'FATHOM_TRANSPORT': 'shm'})
         self.ends(job, 1)
         self.assertRegex(job.err, r'MPI_Init failed: .*File too large \(see ulimit -f\)')
+
+    @unittest.skipIf(harness.has_sanitizer(), 'sanitizers reserve terabytes of address space')
+    def test_limited_address_space(self):
+        """256 MiB for each process, as some batch systems set it."""
+        for transport in 'shm', 'ofi':
+            job = self.start('sh', '-c', f'ulimit -v 262144; exec {harness.MPIEXEC} -n 3 '
+                             f'{harness.ACTOR} init barrier finalize', env={'FATHOM_TRANSPORT': transport})
+            self.ends(job, 0)
 
     def test_other_process_numbers(self):
         """A rank in a container: told at once, and nobody waits for it."""
