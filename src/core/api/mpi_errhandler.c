@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Error handlers, classes, codes and strings (MPI-5.0 9.3 - 9.5). What needs no object works before
    MPI_Init and after MPI_Finalize (11.4). */
-#include "core/api/find.h"
+#include "core/api/file_args.h"
 
 #include <string.h>
 
@@ -193,6 +193,60 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
     return rc;
 }
 FM_ALIAS(Session_call_errhandler)
+
+/* Of a file, or of MPI_FILE_NULL, whose handler is that of files opened later (14.7). */
+static int find_file_or_null(const char *call, MPI_File file, struct fm_file **out_file)
+{
+    if (file == MPI_FILE_NULL && fm_root.phase == FM_PHASE_RUNNING) {
+        *out_file = &fm_file_null;
+        return MPI_SUCCESS;
+    }
+    return fm_find_file(call, file, out_file);
+}
+
+int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+{
+    struct fm_file *f;
+    int rc;
+
+    fm_api_enter_any();
+    rc = find_file_or_null(FM_CALL, file, &f);
+    rc = rc == MPI_SUCCESS ? set(f, FM_CALL, FM_KIND_FILE, errhandler) : rc;
+    fm_api_leave_any();
+    return rc;
+}
+FM_ALIAS(File_set_errhandler)
+
+int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+{
+    struct fm_file *f;
+    int rc;
+
+    fm_api_enter_any();
+    rc = find_file_or_null(FM_CALL, file, &f);
+    rc = rc == MPI_SUCCESS ? fm_find_out(f, FM_CALL, "errhandler", errhandler) : rc;
+    if (rc == MPI_SUCCESS) {
+        struct fm_errhandler *eh = fm_errhandler_of(f);
+
+        *errhandler = fm_handle_of(eh->head.handle ? eh : fm_object_ref(eh));
+    }
+    fm_api_leave_any();
+    return rc;
+}
+FM_ALIAS(File_get_errhandler)
+
+int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
+{
+    struct fm_file *f;
+    int rc;
+
+    fm_api_enter(FM_CALL);
+    rc = find_file_or_null(FM_CALL, fh, &f);
+    rc = rc == MPI_SUCCESS ? fm_errhandler_call(f, FM_CALL, errorcode) : rc;
+    fm_api_leave();
+    return rc;
+}
+FM_ALIAS(File_call_errhandler)
 
 /* Predefined handlers have no references of the user: MPI_Comm_get_errhandler takes none. */
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)

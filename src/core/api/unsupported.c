@@ -40,57 +40,11 @@
     X(MPI_Dist_graph_neighbors) \
     X(MPI_Dist_graph_neighbors_count) \
     X(MPI_Fetch_and_op) \
-    X(MPI_File_call_errhandler) \
-    X(MPI_File_close) \
-    X(MPI_File_delete) \
-    X(MPI_File_get_amode) \
-    X(MPI_File_get_atomicity) \
-    X(MPI_File_get_byte_offset) \
-    X(MPI_File_get_errhandler) \
-    X(MPI_File_get_group) \
-    X(MPI_File_get_info) \
-    X(MPI_File_get_position) \
     X(MPI_File_get_position_shared) \
-    X(MPI_File_get_size) \
-    X(MPI_File_get_type_extent) \
-    X(MPI_File_get_type_extent_c) \
-    X(MPI_File_get_view) \
-    X(MPI_File_iread) \
-    X(MPI_File_iread_all) \
-    X(MPI_File_iread_all_c) \
-    X(MPI_File_iread_at) \
-    X(MPI_File_iread_at_all) \
-    X(MPI_File_iread_at_all_c) \
-    X(MPI_File_iread_at_c) \
-    X(MPI_File_iread_c) \
     X(MPI_File_iread_shared) \
     X(MPI_File_iread_shared_c) \
-    X(MPI_File_iwrite) \
-    X(MPI_File_iwrite_all) \
-    X(MPI_File_iwrite_all_c) \
-    X(MPI_File_iwrite_at) \
-    X(MPI_File_iwrite_at_all) \
-    X(MPI_File_iwrite_at_all_c) \
-    X(MPI_File_iwrite_at_c) \
-    X(MPI_File_iwrite_c) \
     X(MPI_File_iwrite_shared) \
     X(MPI_File_iwrite_shared_c) \
-    X(MPI_File_open) \
-    X(MPI_File_preallocate) \
-    X(MPI_File_read) \
-    X(MPI_File_read_all) \
-    X(MPI_File_read_all_begin) \
-    X(MPI_File_read_all_begin_c) \
-    X(MPI_File_read_all_c) \
-    X(MPI_File_read_all_end) \
-    X(MPI_File_read_at) \
-    X(MPI_File_read_at_all) \
-    X(MPI_File_read_at_all_begin) \
-    X(MPI_File_read_at_all_begin_c) \
-    X(MPI_File_read_at_all_c) \
-    X(MPI_File_read_at_all_end) \
-    X(MPI_File_read_at_c) \
-    X(MPI_File_read_c) \
     X(MPI_File_read_ordered) \
     X(MPI_File_read_ordered_begin) \
     X(MPI_File_read_ordered_begin_c) \
@@ -98,28 +52,7 @@
     X(MPI_File_read_ordered_end) \
     X(MPI_File_read_shared) \
     X(MPI_File_read_shared_c) \
-    X(MPI_File_seek) \
     X(MPI_File_seek_shared) \
-    X(MPI_File_set_atomicity) \
-    X(MPI_File_set_errhandler) \
-    X(MPI_File_set_info) \
-    X(MPI_File_set_size) \
-    X(MPI_File_set_view) \
-    X(MPI_File_sync) \
-    X(MPI_File_write) \
-    X(MPI_File_write_all) \
-    X(MPI_File_write_all_begin) \
-    X(MPI_File_write_all_begin_c) \
-    X(MPI_File_write_all_c) \
-    X(MPI_File_write_all_end) \
-    X(MPI_File_write_at) \
-    X(MPI_File_write_at_all) \
-    X(MPI_File_write_at_all_begin) \
-    X(MPI_File_write_at_all_begin_c) \
-    X(MPI_File_write_at_all_c) \
-    X(MPI_File_write_at_all_end) \
-    X(MPI_File_write_at_c) \
-    X(MPI_File_write_c) \
     X(MPI_File_write_ordered) \
     X(MPI_File_write_ordered_begin) \
     X(MPI_File_write_ordered_begin_c) \

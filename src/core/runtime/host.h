@@ -18,7 +18,8 @@ struct fm_host_counters {
     void *objects;
     void *comm;
     void *coll;
-    void *coll_shm;
+    void *node;
+    void *io;
     struct fm_process_blocks transports;
     void *process;
 };

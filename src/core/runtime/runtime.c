@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "core/coll/coll.h"
-#include "core/coll/coll_shm.h"
-#include "core/coll/coll_vars.h"
+#include "core/coll/node.h"
 #include "core/dtype/dtype.h"
 #include "core/dtype/op.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
+#include "core/io/file.h"
 #include "core/object/group.h"
 #include "core/p2p/progress.h"
 #include "core/runtime/host.h"
@@ -63,10 +63,10 @@ static int open_rooms(void)
     rc = rc ? rc : fm_dtype_init();
     rc = rc ? rc : fm_op_init();
     if (!rc) {
-        fm_coll_vars_init(fm_host_counters()->coll);
-        fm_coll_shm_init(fm_host_counters()->coll_shm);
+        fm_coll_init(fm_host_counters()->coll);
+        fm_node_init(fm_host_counters()->node);
     }
-    return rc;
+    return rc ? rc : fm_file_init(fm_host_counters()->io);
 }
 
 static void close_rooms(void)
@@ -197,6 +197,7 @@ static int enter_ground(void)
 /* It is idle, and nobody comes back. */
 static void close_ground(void)
 {
+    fm_file_finish();
     fm_comm_unref(fm_runtime.base);
     fm_runtime.base = NULL;
     close_channel();

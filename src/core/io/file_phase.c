@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two-phase: exchange with aggregators, and their windows. */
+#include "core/io/file_phase.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/coll/coll.h"
+#include "core/io/file_counters.h"
+#include "core/p2p/progress.h"
+#include "core/p2p/recv.h"
+#include "core/p2p/send.h"
+#include "util/status.h"
+
+/* Messages travel in the collective space of the file's communicator, above its own collectives. */
+#define TAG_RUNS (FM_COLL_TAG_GROUP | 1)
+#define TAG_MORE (FM_COLL_TAG_GROUP | 2)
+#define TAG_DATA (FM_COLL_TAG_GROUP | 3)
+
+#define N_INLINE 6
+
+/* n runs of `len` bytes, `stride` apart, the first at `off` in the file. */
+struct strided {
+    MPI_Offset off;
+    MPI_Count len, stride, n;
+};
+
+/* What a process has in a window: a message of fixed length, and one more where runs are many. */
+struct runs {
+    MPI_Count n_bytes;
+    MPI_Count n;
+    struct strided first[N_INLINE];
+};
+
+struct list {
+    struct strided *items; /* NULL: all are in runs.first */
+    MPI_Count room;
+    struct runs runs;
+};
+
+/* One process, seen by an aggregator in a round. */
+struct source {
+    struct list list;
+    char *data;
+    struct fm_request *req;
+};
+
+struct window {
+    MPI_Offset low, high;
+    char *buf;
+    struct source *sources; /* one per process */
+};
+
+struct work {
+    const struct fm_file_phase *p;
+    struct fm_comm *comm;
+    int me;            /* which aggregator this process is; -1: none */
+    struct list *mine; /* by aggregator: what this process has in the window */
+    char **data;       /* by aggregator */
+    struct fm_request **reqs;
+    int n_reqs;
+    struct window w; /* aggregators only */
+    MPI_Count done;
+    int rc;
+};
+
+static void note(struct work *k, int rc)
+{
+    k->rc = k->rc ? k->rc : rc;
+}
+
+static int rank_of(const struct fm_file_phase *p, int aggregator)
+{
+    return (int)((long long)aggregator * p->a->file->comm->size / p->n_aggregators);
+}
+
+/* ---- strided runs ---- */
+
+static struct strided *items_of(struct list *l)
+{
+    return l->items ? l->items : l->runs.first;
+}
+
+static int grow(struct list *l)
+{
+    MPI_Count room = l->items ? l->room * 2 : 64;
+    struct strided *items = realloc(l->items, (size_t)room * sizeof(*items));
+
+    if (!items) {
+        return fm_fail(-FM_E_NOMEM, "no memory for the runs of a collective file access");
+    }
+    if (!l->items) {
+        memcpy(items, l->runs.first, sizeof(l->runs.first));
+    }
+    l->items = items;
+    l->room = room;
+    return 0;
+}
+
+/* Does the run continue the last item? */
+static bool extends(struct strided *s, struct fm_file_run r)
+{
+    if (s->n == 1 && r.off == s->off + s->len) {
+        s->len += r.len;
+        return true;
+    }
+    if (r.len != s->len) {
+        return false;
+    }
+    if (s->n == 1) {
+        s->stride = r.off - s->off;
+    } else if (r.off != s->off + s->n * s->stride) {
+        return false;
+    }
+    s->n++;
+    return true;
+}
+
+static int add_run(struct list *l, struct fm_file_run r)
+{
+    MPI_Count n = l->runs.n;
+
+    l->runs.n_bytes += r.len;
+    if (n > 0 && extends(&items_of(l)[n - 1], r)) {
+        return 0;
+    }
+    if (n == (l->items ? l->room : N_INLINE) && grow(l)) {
+        return -FM_E_NOMEM;
+    }
+    items_of(l)[n] = (struct strided){r.off, r.len, 0, 1};
+    l->runs.n++;
+    return 0;
+}
+
+static void clear_list(struct list *l)
+{
+    free(l->items);
+    *l = (struct list){0};
+}
+
+/* Between the window and a packed block; `limit`: bytes that there are. Returns how many moved. */
+static MPI_Count copy_runs(const struct window *w, struct list *l, char *data, MPI_Count limit,
+                           bool into_window)
+{
+    MPI_Count done = 0;
+
+    for (MPI_Count k = 0; k < l->runs.n; k++) {
+        const struct strided *s = &items_of(l)[k];
+
+        for (MPI_Count i = 0; i < s->n; i++) {
+            char *at = w->buf + (s->off + i * s->stride - w->low);
+            MPI_Count len = s->len < limit - done ? s->len : limit - done;
+
+            memcpy(into_window ? at : data + done, into_window ? data + done : at, (size_t)len);
+            done += len;
+            if (done == limit) {
+                return done;
+            }
+        }
+    }
+    return done;
+}
+
+/* ---- messages ---- */
+
+static struct fm_msg message(const struct work *k, const void *buf, MPI_Count len, int peer,
+                             int tag)
+{
+    return (struct fm_msg){.buf = (void *)buf,
+                           .count = len,
+                           .dtype = fm_dtype_byte(),
+                           .peer = peer,
+                           .tag = tag,
+                           .comm = k->comm,
+                           .space = FM_SPACE_COLL};
+}
+
+static void start_send(struct work *k, const void *buf, MPI_Count len, int peer, int tag)
+{
+    struct fm_msg m = message(k, buf, len, peer, tag);
+    int rc = fm_isend(&m, FM_SEND_STANDARD, &k->reqs[k->n_reqs]);
+
+    if (rc) {
+        note(k, rc);
+        return;
+    }
+    k->n_reqs++;
+}
+
+/* Without a buffer the message is received as truncated, so that the sender is not left waiting. */
+static MPI_Count receive(struct work *k, void *buf, MPI_Count len, int peer, int tag)
+{
+    struct fm_msg m = message(k, buf, buf ? len : 0, peer, tag);
+    struct fm_status st = {0};
+
+    note(k, fm_recv(&m, &st));
+    return st.n_bytes;
+}
+
+static void wait_sent(struct work *k)
+{
+    note(k, fm_wait_all(k->n_reqs, k->reqs));
+    k->n_reqs = 0;
+}
+
+/* ---- a process's side of a round ---- */
+
+static struct window window_of(const struct work *k, int aggregator, MPI_Count round)
+{
+    const struct fm_file_phase *p = k->p;
+    MPI_Offset low = p->low + aggregator * p->domain_len + round * p->window_len;
+    MPI_Offset end = p->low + (aggregator + 1) * p->domain_len;
+    struct window w = {.low = low < end ? low : end};
+
+    w.high = w.low + p->window_len < end ? w.low + p->window_len : end;
+    return w;
+}
+
+/* The part of the access that lies in a window, as bytes of the view. */
+static void range_in(const struct work *k, const struct window *w, MPI_Count *out_from,
+                     MPI_Count *out_to)
+{
+    const struct fm_file_access *a = k->p->a;
+    const struct fm_file_view *v = &a->file->view;
+    MPI_Count end = a->at + a->count * a->dtype->size;
+    MPI_Count from = fm_file_view_below(v, w->low), to = fm_file_view_below(v, w->high);
+
+    *out_from = from < a->at ? a->at : from < end ? from : end;
+    *out_to = to < a->at ? a->at : to < end ? to : end;
+}
+
+/* What this process has in an aggregator's window; writes: and the bytes of it. */
+static void collect(struct work *k, int aggregator, MPI_Count round)
+{
+    const struct fm_file_access *a = k->p->a;
+    struct window w = window_of(k, aggregator, round);
+    struct fm_file_cursor c;
+    struct fm_pack mem;
+    MPI_Count from, to;
+
+    range_in(k, &w, &from, &to);
+    fm_file_cursor_begin(&c, &a->file->view, from);
+    while (c.at < to && k->rc == 0) {
+        note(k, add_run(&k->mine[aggregator], fm_file_cursor_next(&c, to - c.at)));
+    }
+    if (from == to || k->rc) {
+        return;
+    }
+    k->data[aggregator] = malloc((size_t)(to - from));
+    if (!k->data[aggregator]) {
+        note(k, fm_fail(-FM_E_NOMEM, "no memory for a window of a collective file access"));
+        clear_list(&k->mine[aggregator]);
+        return;
+    }
+    if (a->is_write) {
+        fm_pack_begin(&mem, a->buf, a->count, a->dtype);
+        fm_pack_seek(&mem, from - a->at);
+        fm_pack_out(&mem, k->data[aggregator], (size_t)(to - from));
+    }
+}
+
+static void send_part(struct work *k, int aggregator)
+{
+    struct list *l = &k->mine[aggregator];
+    int to = rank_of(k->p, aggregator);
+
+    if (aggregator == k->me) {
+        return;
+    }
+    start_send(k, &l->runs, sizeof(l->runs), to, TAG_RUNS);
+    if (l->runs.n > N_INLINE) {
+        start_send(k, l->items, l->runs.n * (MPI_Count)sizeof(*l->items), to, TAG_MORE);
+    }
+    if (k->p->a->is_write && l->runs.n_bytes > 0) {
+        start_send(k, k->data[aggregator], l->runs.n_bytes, to, TAG_DATA);
+        FM_STAT(fm_io_counters->exchanged_bytes += (uint64_t)l->runs.n_bytes);
+    }
+}
+
+/* Reads: what came back goes to its place in memory. */
+static void take_part(struct work *k, int aggregator, MPI_Count round)
+{
+    const struct fm_file_access *a = k->p->a;
+    struct window w = window_of(k, aggregator, round);
+    MPI_Count from, to, n = k->mine[aggregator].runs.n_bytes;
+    struct fm_pack mem;
+
+    if (n == 0) {
+        return;
+    }
+    if (aggregator != k->me) {
+        n = receive(k, k->data[aggregator], n, rank_of(k->p, aggregator), TAG_DATA);
+    } else {
+        n = k->w.sources[k->comm->rank].list.runs.n_bytes;
+    }
+    range_in(k, &w, &from, &to);
+    fm_pack_begin(&mem, a->buf, a->count, a->dtype);
+    fm_pack_seek(&mem, from - a->at);
+    fm_pack_in(&mem, k->data[aggregator], (size_t)n);
+    k->done += n;
+}
+
+/* ---- an aggregator's side ---- */
+
+/* Runs that do not lie in the window, or overflow: a process made a mistake. */
+static bool is_in_window(const struct window *w, struct list *l)
+{
+    MPI_Count sum = 0;
+
+    if (l->runs.n < 0 || (l->runs.n > N_INLINE && !l->items)) {
+        return false;
+    }
+
+    for (MPI_Count k = 0; k < l->runs.n; k++) {
+        const struct strided *s = &items_of(l)[k];
+        MPI_Count last = (s->n - 1) * s->stride + s->len;
+
+        if (s->n < 1 || s->len < 1 || s->stride < 0 || s->off < w->low || s->off + last > w->high) {
+            return false;
+        }
+        sum += s->n * s->len;
+    }
+    return sum == l->runs.n_bytes;
+}
+
+static void learn(struct work *k, int rank)
+{
+    struct source *s = &k->w.sources[rank];
+    MPI_Count wanted;
+
+    if (rank == k->comm->rank) {
+        s->list = k->mine[k->me]; /* lent */
+        s->data = k->data[k->me];
+        return;
+    }
+    receive(k, &s->list.runs, sizeof(s->list.runs), rank, TAG_RUNS);
+    if (s->list.runs.n > N_INLINE) {
+        s->list.items = malloc((size_t)s->list.runs.n * sizeof(*s->list.items));
+        receive(k, s->list.items, s->list.runs.n * (MPI_Count)sizeof(*s->list.items), rank,
+                TAG_MORE);
+    }
+    wanted = s->list.runs.n_bytes;
+    if (!is_in_window(&k->w, &s->list)) {
+        note(k, fm_fail(-FM_E_PROTO, "rank %d described bytes outside of a window", rank));
+        s->list.runs.n = s->list.runs.n_bytes = 0;
+    }
+    if (s->list.runs.n_bytes > 0) {
+        s->data = malloc((size_t)s->list.runs.n_bytes);
+    }
+    if (k->p->a->is_write && wanted > 0) {
+        receive(k, s->data, wanted, rank, TAG_DATA);
+    }
+    if (s->list.runs.n_bytes > 0 && !s->data) {
+        note(k, fm_fail(-FM_E_NOMEM, "no memory for the data of rank %d", rank));
+        s->list.runs.n = 0;
+    }
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct fm_file_run *x = a, *y = b;
+
+    return (x->off > y->off) - (x->off < y->off);
+}
+
+/* All runs of all processes, in the order of the file; *out_n how many. NULL without memory. */
+static struct fm_file_run *all_runs(struct work *k, MPI_Count *out_n)
+{
+    struct fm_file_run *runs;
+    MPI_Count n = 0;
+
+    for (int r = 0; r < k->comm->size; r++) {
+        struct list *l = &k->w.sources[r].list;
+
+        for (MPI_Count i = 0; i < l->runs.n; i++) {
+            n += items_of(l)[i].n;
+        }
+    }
+    runs = malloc((size_t)(n ? n : 1) * sizeof(*runs));
+    *out_n = 0;
+    for (int r = 0; runs && r < k->comm->size; r++) {
+        struct list *l = &k->w.sources[r].list;
+
+        for (MPI_Count i = 0; i < l->runs.n; i++) {
+            const struct strided *s = &items_of(l)[i];
+
+            for (MPI_Count j = 0; j < s->n; j++) {
+                runs[(*out_n)++] = (struct fm_file_run){s->off + j * s->stride, s->len};
+            }
+        }
+    }
+    if (runs) {
+        qsort(runs, (size_t)n, sizeof(*runs), by_offset);
+    }
+    return runs;
+}
+
+/* Write what was given, and nothing between. */
+static void write_runs(struct work *k)
+{
+    MPI_Count n, done;
+    struct fm_file_run *runs = all_runs(k, &n);
+
+    if (!runs) {
+        note(k, fm_fail(-FM_E_NOMEM, "no memory to sort the runs of a window"));
+        return;
+    }
+    for (MPI_Count i = 0; i < n && k->rc == 0;) {
+        struct fm_file_run run = runs[i++];
+
+        while (i < n && runs[i].off <= run.off + run.len) {
+            MPI_Offset end = runs[i].off + runs[i].len;
+
+            run.len = end > run.off + run.len ? end - run.off : run.len;
+            i++;
+        }
+        note(k, fm_file_access_bytes(k->p->a->file, true, k->w.buf + (run.off - k->w.low), run.len,
+                                     run.off, &done));
+    }
+    free(runs);
+}
+
+/* From the first to the last byte that anybody has in the window; the sum of all bytes. */
+static MPI_Count span_of(struct work *k, MPI_Offset *out_low, MPI_Offset *out_high)
+{
+    MPI_Count sum = 0;
+
+    *out_low = k->w.high;
+    *out_high = k->w.low;
+    for (int r = 0; r < k->comm->size; r++) {
+        struct list *l = &k->w.sources[r].list;
+
+        sum += l->runs.n_bytes;
+        for (MPI_Count i = 0; i < l->runs.n; i++) {
+            const struct strided *s = &items_of(l)[i];
+            MPI_Offset end = s->off + (s->n - 1) * s->stride + s->len;
+
+            *out_low = s->off < *out_low ? s->off : *out_low;
+            *out_high = end > *out_high ? end : *out_high;
+        }
+    }
+    return sum;
+}
+
+static void write_window(struct work *k)
+{
+    MPI_Offset low, high;
+    MPI_Count done;
+
+    for (int r = 0; r < k->comm->size; r++) {
+        struct source *s = &k->w.sources[r];
+
+        copy_runs(&k->w, &s->list, s->data, s->list.runs.n_bytes, true);
+    }
+    if (span_of(k, &low, &high) < high - low || k->rc) {
+        write_runs(k);
+        return;
+    }
+    if (high > low) {
+        note(k, fm_file_access_bytes(k->p->a->file, true, k->w.buf + (low - k->w.low), high - low,
+                                     low, &done));
+    }
+}
+
+/* Bytes of a process's part that lie below an offset. */
+static MPI_Count bytes_below(struct list *l, MPI_Offset end)
+{
+    MPI_Count sum = 0;
+
+    for (MPI_Count k = 0; k < l->runs.n; k++) {
+        const struct strided *s = &items_of(l)[k];
+
+        for (MPI_Count i = 0; i < s->n && s->off + i * s->stride < end; i++) {
+            MPI_Count len = end - (s->off + i * s->stride);
+
+            sum += len < s->len ? len : s->len;
+        }
+    }
+    return sum;
+}
+
+static void read_window(struct work *k)
+{
+    MPI_Offset low, high;
+    MPI_Count got = 0;
+
+    span_of(k, &low, &high);
+    if (high > low) {
+        note(k, fm_file_access_bytes(k->p->a->file, false, k->w.buf + (low - k->w.low), high - low,
+                                     low, &got));
+    }
+    for (int r = 0; r < k->comm->size; r++) {
+        struct source *s = &k->w.sources[r];
+        MPI_Count wanted = s->list.runs.n_bytes, n;
+
+        if (wanted == 0) {
+            continue;
+        }
+        n = got < high - low || !s->data ? bytes_below(&s->list, low + got) : wanted;
+        s->list.runs.n_bytes = n;
+        copy_runs(&k->w, &s->list, s->data, n, false);
+        if (r != k->comm->rank) {
+            start_send(k, s->data, n, r, TAG_DATA);
+            FM_STAT(fm_io_counters->exchanged_bytes += (uint64_t)n);
+        }
+    }
+}
+
+static void aggregate(struct work *k, MPI_Count round)
+{
+    struct window w = window_of(k, k->me, round);
+
+    k->w.low = w.low;
+    k->w.high = w.high;
+    for (int r = 0; r < k->comm->size; r++) {
+        learn(k, r);
+    }
+    if (k->p->a->is_write) {
+        write_window(k);
+    } else {
+        read_window(k);
+    }
+}
+
+/* ---- all rounds ---- */
+
+static void clear_round(struct work *k)
+{
+    for (int r = 0; k->me >= 0 && r < k->comm->size; r++) {
+        struct source *s = &k->w.sources[r];
+
+        if (r != k->comm->rank) {
+            free(s->list.items);
+            free(s->data);
+        }
+        *s = (struct source){0};
+    }
+    for (int g = 0; g < k->p->n_aggregators; g++) {
+        clear_list(&k->mine[g]);
+        free(k->data[g]);
+        k->data[g] = NULL;
+    }
+}
+
+static void one_round(struct work *k, MPI_Count round)
+{
+    for (int g = 0; g < k->p->n_aggregators; g++) {
+        collect(k, g, round);
+        send_part(k, g);
+    }
+    if (k->me >= 0) {
+        aggregate(k, round);
+    }
+    for (int g = 0; g < k->p->n_aggregators; g++) {
+        if (k->p->a->is_write) {
+            k->done += k->mine[g].runs.n_bytes;
+        } else {
+            take_part(k, g, round);
+        }
+    }
+    wait_sent(k);
+    clear_round(k);
+}
+
+static int prepare(struct work *k)
+{
+    size_t n = (size_t)k->p->n_aggregators, size = (size_t)k->comm->size;
+
+    k->me = -1;
+    for (int g = 0; g < k->p->n_aggregators; g++) {
+        if (rank_of(k->p, g) == k->comm->rank) {
+            k->me = g;
+        }
+    }
+    k->mine = calloc(n, sizeof(*k->mine));
+    k->data = calloc(n, sizeof(*k->data));
+    k->reqs = calloc(3 * n + size, sizeof(struct fm_request *));
+    if (k->me >= 0) {
+        k->w.buf = malloc((size_t)k->p->window_len);
+        k->w.sources = calloc(size, sizeof(*k->w.sources));
+    }
+    return k->mine && k->data && k->reqs && (k->me < 0 || (k->w.buf && k->w.sources))
+               ? 0
+               : fm_fail(-FM_E_NOMEM, "no memory for a collective file access");
+}
+
+int fm_file_phase_run(const struct fm_file_phase *p, MPI_Count *out_done)
+{
+    struct work k = {.p = p, .comm = p->a->file->comm};
+    int rc = fm_file_agree(p->a->file, prepare(&k));
+
+    for (MPI_Count round = 0; !rc && round < p->n_rounds; round++) {
+        one_round(&k, round);
+    }
+    if (p->a->is_write) {
+        FM_STAT(fm_io_counters->n_writes++);
+        FM_STAT(fm_io_counters->written_bytes += (uint64_t)k.done);
+        p->a->file->is_dirty = true;
+    } else {
+        FM_STAT(fm_io_counters->n_reads++);
+        FM_STAT(fm_io_counters->read_bytes += (uint64_t)k.done);
+    }
+    free(k.mine);
+    free(k.data);
+    free(k.reqs);
+    free(k.w.buf);
+    free(k.w.sources);
+    *out_done = rc ? 0 : k.done;
+    return rc ? rc : k.rc;
+}
