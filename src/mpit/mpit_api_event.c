@@ -10,29 +10,32 @@ static uint64_t value_of(const void *handle)
     return (uint64_t)(uintptr_t)handle;
 }
 
-/* ---- callbacks, which mpit_event.c keeps without their types ---- */
+/* ---- callbacks, which the registry keeps without their types ---- */
 
-void fm_t_event_call(fm_t_any_fn fn, uint64_t instance, uint64_t registration, int safety,
-                     void *user_data)
+static void call_event(fm_t_any_fn fn, uint64_t instance, uint64_t registration, int safety,
+                       void *user_data)
 {
     ((MPI_T_event_cb_function *)fn)((MPI_T_event_instance)(uintptr_t)instance,
                                     (MPI_T_event_registration)(uintptr_t)registration,
                                     (MPI_T_cb_safety)safety, user_data);
 }
 
-void fm_t_event_call_free(fm_t_any_fn fn, uint64_t registration, int safety, void *user_data)
+static void call_free(fm_t_any_fn fn, uint64_t registration, int safety, void *user_data)
 {
     ((MPI_T_event_free_cb_function *)fn)((MPI_T_event_registration)(uintptr_t)registration,
                                          (MPI_T_cb_safety)safety, user_data);
 }
 
-void fm_t_event_call_dropped(fm_t_any_fn fn, uint64_t count, uint64_t registration, int source,
-                             int safety, void *user_data)
+static void call_dropped(fm_t_any_fn fn, uint64_t count, uint64_t registration, int source,
+                         int safety, void *user_data)
 {
     ((MPI_T_event_dropped_cb_function *)fn)((MPI_Count)count,
                                             (MPI_T_event_registration)(uintptr_t)registration,
                                             source, (MPI_T_cb_safety)safety, user_data);
 }
+
+static const struct fm_t_callers callers = {
+    .event = call_event, .free = call_free, .dropped = call_dropped};
 
 /* ---- 15.3.8.1 ---- */
 
@@ -188,7 +191,7 @@ int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
     }
     rc = fm_t_info_check(info);
     if (rc == MPI_SUCCESS) {
-        rc = fm_t_event_alloc(event_index, obj_handle, queue_hint(info), &value);
+        rc = fm_t_event_alloc(event_index, obj_handle, queue_hint(info), &callers, &value);
     }
     if (rc == MPI_SUCCESS) {
         *event_registration = (MPI_T_event_registration)(uintptr_t)value;

@@ -5,8 +5,6 @@
  * A value of the process lies in its word. A value of one object lies in the object's word as value
  * + 1, where 0 says that the object follows the process.
  */
-#include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 
 #include "mpit/mpit_live.h"
@@ -21,27 +19,6 @@ struct cvar_handle {
 /* Found without a lock, changed with the registry's (mpit_slots.h). */
 static struct fm_t_slots handles = {.slot_len = sizeof(struct cvar_handle),
                                     .kind = FM_T_SLOT_CVAR_HANDLE};
-
-bool fm_t_cvar_in_bounds(const struct fathom_cvar *row, int64_t value)
-{
-    if (row->items) {
-        return fm_t_enum_has(row->items, value);
-    }
-    if (value < row->min || value > row->max) {
-        return false;
-    }
-    switch (row->type) {
-    case FATHOM_INT:
-        return value >= INT_MIN && value <= INT_MAX;
-    case FATHOM_UNSIGNED:
-        return value >= 0 && value <= UINT_MAX;
-    case FATHOM_UNSIGNED_LONG:
-    case FATHOM_UNSIGNED_LONG_LONG:
-        return value >= 0;
-    default:
-        return true;
-    }
-}
 
 int fathom_mpit_cvar_source(int cvar_index, const char **out_unit, const char **out_environment)
 {
@@ -191,7 +168,7 @@ static int write_word(const struct cvar_handle *h, const struct fm_t_cvar *v, ui
         if (!(real >= v->row->min_real && real <= v->row->max_real)) {
             return FM_T_INVALID;
         }
-    } else if (!fm_t_cvar_in_bounds(v->row, (int64_t)value)) {
+    } else if (!fm_t_param_in_bounds(v->row, (int64_t)value)) {
         return FM_T_INVALID;
     }
     __atomic_store_n(word, h->object ? value + 1 : value, __ATOMIC_RELAXED);

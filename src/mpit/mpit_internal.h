@@ -16,6 +16,7 @@
 #include <fathom/mpit.h>
 
 #include "mpit/mpit_hash.h"
+#include "mpit/mpit_root.h"
 #include "mpit/mpit_slots.h"
 
 /* MPI_SUCCESS and the MPI_T error codes (MPI-5.0 15.3.10); mpit_api_var.c holds them against
@@ -41,10 +42,6 @@ enum fm_t_code {
     FM_T_PVAR_NO_STARTSTOP,
     FM_T_PVAR_NO_ATOMIC,
 };
-
-#define FM_T_NAME_LEN  FATHOM_PAGE_NAME_LEN
-#define FM_T_TEXT_MAX  256 /* bytes of a string variable */
-#define FM_T_EVENT_MAX 8   /* data items of an event */
 
 /* A table that was added. */
 struct fm_t_table {
@@ -89,11 +86,11 @@ struct fm_t_pvar {
     enum fathom_bind bind;
     enum fm_t_pvar_mode mode;
     bool is_readonly, is_atomic;
-    bool is_derived;            /* a sum or a share: no word of its own */
-    _Atomic(bool) is_looked_at; /* by fm_t_pvar_look() */
-    int count;                  /* 0: one per member */
-    uint32_t step;              /* words from an element to the next */
-    size_t word_at;             /* of the word in the block */
+    bool is_derived;           /* a sum or a share: no word of its own */
+    _Atomic(bool) is_demanded; /* by fm_t_pvar_peek() */
+    int count;                 /* 0: one per member */
+    uint32_t step;             /* words from an element to the next */
+    size_t word_at;            /* of the word in the block */
     uint32_t *flat; /* of a sum: how many words, then where each lies; NULL: go by the terms */
     uint64_t enum_handle;
 };
@@ -134,53 +131,7 @@ struct fm_t_object {
     struct fathom_page_object *entry; /* NULL: not shown outside */
 };
 
-/* The one mutable root of the room. Guarded by fm_t_lock() but for the atomics. */
-struct fm_t_root {
-    const struct fathom_host *host;
-    struct fathom_page *page;
-    bool is_own_page;
-    bool is_fixed;
-    bool is_started_once;
-    bool is_short;          /* memory was out while the set was made */
-    unsigned default_queue; /* events that can wait unless a hint says so: the cvar at the start */
-    _Atomic int n_tools; /* MPI_T_init_thread less MPI_T_finalize; read first by every MPI_T call */
-    struct fm_t_table **tables;
-    struct fm_t_cvar *cvars;
-    struct fm_t_pvar *pvars;
-    struct fm_t_event *events;
-    struct fm_t_category *categories;
-    int n_tables, n_cvars, n_pvars, n_events, n_categories;
-    struct fm_t_slots enums;
-};
-extern struct fm_t_root fm_t_root;
-
-/* ---- mpit_registry.c ---- */
-
-/* The host's lock, then the registry's: both recursive. */
-void fm_t_lock(void);
-void fm_t_unlock(void);
-
-/* Between the first MPI_T_init_thread and the last MPI_T_finalize. */
-static inline bool fm_t_is_ready(void)
-{
-    /* Pairs with the release stores in fm_t_tool_start and _stop. */
-    return atomic_load_explicit(&fm_t_root.n_tools, memory_order_acquire) > 0;
-}
-
-int fm_t_tool_start(void);
-int fm_t_tool_stop(void);
-
-/* Say something to the user, unless another process of the job says it. */
-void fm_t_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-const char *fm_t_host_name(void);
-
-/* "name" as environment variable of this host: FATHOM_NAME. */
-void fm_t_env_name(char *out, size_t len, const char *name);
-
-/* What an allocation for the set of variables gave. After a NULL the registry does not start. */
-void *fm_t_got(void *memory);
-/* Grow *array so that it holds n + 1 elements of elem_len bytes (the new one zeroed). 0, or -1. */
-int fm_t_grow(void *array, int n, size_t elem_len);
+/* ---- mpit_enum.c ---- */
 
 /* Handle of an enumeration (made at its first use), 0 for NULL or when memory is out. */
 uint64_t fm_t_enum_handle(const struct fathom_enum *from);
@@ -236,6 +187,10 @@ void fm_t_page_object_give(struct fathom_page_object *entry);
 struct fm_t_object *fm_t_object_of_handle(const struct fm_t_table *table, enum fathom_bind bind,
                                           const void *obj_handle);
 struct fm_t_object *fm_t_object_find(const struct fm_t_table *table, const void *object);
+/* Its first entry: an object has one for each table with rows bound to it. NULL: none. */
+struct fm_t_object *fm_t_object_first(const void *object);
+/* Free an entry and its counters, which no handle uses any more. */
+void fm_t_object_end(struct fm_t_object *o);
 /* The host's pointer of a live object that obj_handle points to, whatever table it has words of. */
 const void *fm_t_object_host(enum fathom_bind bind, const void *obj_handle);
 
@@ -246,5 +201,7 @@ void fm_t_param_load(struct fm_t_cvar *var);
 /* Put a parsed value into the word or array of the row. 0, or -1 with the reason in out_why. */
 int fm_t_param_parse(const struct fathom_cvar *row, const char *text, void *word, char *out_why,
                      size_t why_len);
+/* May the variable have this value? */
+bool fm_t_param_in_bounds(const struct fathom_cvar *row, int64_t value);
 /* "0..65536 bytes" or the names of the items. */
 void fm_t_param_bounds(const struct fathom_cvar *row, char *out, size_t len);

@@ -29,39 +29,11 @@ int fm_t_cvar_read(uint64_t handle, void *buf);
 int fm_t_cvar_write(uint64_t handle, const void *buf);
 void fm_t_cvar_orphan(const struct fm_t_object *object);
 void fm_t_cvar_finish(void);
-bool fm_t_cvar_in_bounds(const struct fathom_cvar *row, int64_t value);
 
-/* ---- mpit_pvar.c, mpit_session.c ---- */
-
-/* One allocated handle. Made and ended with the registry's lock; `ctl` and the copies are changed
-   without it: see mpit_pvar.c. */
-struct fm_t_pvar_handle {
-    struct fm_t_slot slot;
-    uint64_t session; /* does not change while the handle is valid */
-    const struct fm_t_pvar *var;
-    const void *block;
-    const struct fm_t_object *object; /* NULL: not bound */
-    int count;
-    bool is_plain;    /* one whole number of 8 bytes over words */
-    bool is_straight; /* ... over one word, or a known few: read in a few steps */
-    uint64_t since;   /* of a plain one: all ones if it shows what came since its start */
-    /* Of a plain one that is a sum: its var's places, or NULL: one word of each member, from the
-       first word on and so many words apart. */
-    bool is_sum;
-    const uint32_t *flat;
-    size_t first, step;
-    int n_members;             /* of the object */
-    _Atomic(uint64_t *) words; /* first word; NULL when the object is gone */
-    struct fathom_level *level;
-    _Atomic(struct fm_t_follower *) follower; /* of a watermark; NULL when its object is gone */
-    _Atomic uint64_t ctl;
-    _Atomic uint64_t one[4];
-    _Atomic uint64_t *states; /* four times `count` words: `one`, or an array of its own */
-};
+/* ---- mpit_handle.c, mpit_pvar.c, mpit_value.c, mpit_session.c ---- */
 
 int fm_t_session_create(uint64_t *out_session);
 int fm_t_session_free(uint64_t session);
-bool fm_t_session_is_valid(uint64_t session);
 int fm_t_pvar_alloc(uint64_t session, int index, const void *obj_handle, uint64_t *out_handle,
                     int *out_count);
 int fm_t_pvar_free(uint64_t session, uint64_t handle);
@@ -71,9 +43,10 @@ int fm_t_pvar_read(uint64_t session, uint64_t handle, void *buf);
 int fm_t_pvar_write(uint64_t session, uint64_t handle, const void *buf);
 int fm_t_pvar_reset(uint64_t session, uint64_t handle);
 int fm_t_pvar_readreset(uint64_t session, uint64_t handle, void *buf);
-/* The value since the process began of a variable that is bound to nothing, for those who have no
-   handle. What is counted on demand is so from the first look on. Any thread, signal handlers. */
-uint64_t fm_t_pvar_look(struct fm_t_pvar *v);
+/* The value since the process began of a variable that is bound to no object, without a handle. A
+   variable that is counted on demand is counted from the first call on. Any thread, signal
+   handlers. */
+uint64_t fm_t_pvar_peek(struct fm_t_pvar *v);
 /* Called locked: the handles of a session end; handles bound to an object become invalid. */
 void fm_t_pvar_end_session(uint64_t session);
 void fm_t_pvar_orphan(const struct fm_t_object *object);
@@ -136,22 +109,26 @@ void fm_t_level_merge(struct fathom_level *level, struct fm_t_follower *f, uint6
 /* The level's memory ends. */
 void fm_t_level_finish(struct fathom_level *level);
 
-/* ---- mpit_event.c, mpit_queue.c ---- */
+/* ---- mpit_registration.c, mpit_instance.c, mpit_event.c, mpit_queue.c ---- */
 
 enum { FM_T_SOURCE_ENGINE, FM_T_SOURCE_ASYNC, FM_T_SOURCE_REGISTRY, FM_T_SOURCES };
 
-/* A user's callback, kept without its type: mpit_api_event.c, which knows mpi.h, calls it. */
+/* A user's callback, kept without its type. */
 typedef void (*fm_t_any_fn)(void);
 
-void fm_t_event_call(fm_t_any_fn fn, uint64_t instance, uint64_t registration, int safety,
-                     void *user_data);
-void fm_t_event_call_free(fm_t_any_fn fn, uint64_t registration, int safety, void *user_data);
-void fm_t_event_call_dropped(fm_t_any_fn fn, uint64_t count, uint64_t registration, int source,
-                             int safety, void *user_data);
+/* How to call a user's callbacks: mpit_api_event.c, which knows their types, hands these down with
+   each registration. */
+struct fm_t_callers {
+    void (*event)(fm_t_any_fn fn, uint64_t instance, uint64_t registration, int safety,
+                  void *user_data);
+    void (*free)(fm_t_any_fn fn, uint64_t registration, int safety, void *user_data);
+    void (*dropped)(fm_t_any_fn fn, uint64_t count, uint64_t registration, int source, int safety,
+                    void *user_data);
+};
 
 /* queue_len: how many events can wait, if this opens the queue; 0: as the cvar says. */
 int fm_t_event_alloc(int index, const void *obj_handle, unsigned queue_len,
-                     uint64_t *out_registration);
+                     const struct fm_t_callers *callers, uint64_t *out_registration);
 int fm_t_event_free(uint64_t registration, void *user_data, fm_t_any_fn fn);
 int fm_t_event_callback(uint64_t registration, int safety, void *user_data, fm_t_any_fn fn);
 int fm_t_event_dropped(uint64_t registration, fm_t_any_fn fn);
@@ -186,28 +163,16 @@ unsigned fm_t_queue_len(void);  /* entries that wait */
 unsigned fm_t_queue_room(void); /* 0: not open */
 void fm_t_queue_close(void);
 
+/* ---- mpit_registry.c: life cycle ---- */
+
+/* A tool calls MPI_T_init_thread, or MPI_T_finalize. */
+int fm_t_tool_start(void);
+int fm_t_tool_stop(void);
+
 /* ---- mpit_self.c: the registry's own variables ---- */
 
 extern const struct fathom_table fm_t_vars;
 
-struct fm_t_counters {
-    struct fathom_level sessions;
-    struct fathom_level handles;
-    struct fathom_level registrations;
-    uint64_t n_raised;
-    uint64_t n_called;
-    uint64_t n_waited;
-    uint64_t n_dropped;
-    uint64_t n_cvar_writes;
-    uint64_t cvar_last; /* index + 1 */
-    struct fathom_level queue_free;
-    uint64_t queue_len; /* cvars */
-    uint64_t papi;      /* enum fm_t_sde_choice */
-    char papi_library[FM_T_TEXT_MAX];
-    uint64_t on_cvar_written;
-};
-/* Never NULL: a spare block until the table is added. */
-extern struct fm_t_counters *fm_t_counters;
 void fm_t_self_add(void);
 /* mpit_sde.c: register the numbers with PAPI, if that is wanted. After the set is fixed. */
 enum fm_t_sde_choice { FM_T_SDE_OFF, FM_T_SDE_AUTO, FM_T_SDE_LOAD };

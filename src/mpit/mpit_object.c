@@ -10,13 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpit/mpit_live.h"
-
 /* Part of the registry's root, by host pointer; guarded by its lock. */
 static struct fm_t_hash live;
 
 /* The link is an object's first member. */
-static struct fm_t_object *first_of(const void *object)
+struct fm_t_object *fm_t_object_first(const void *object)
 {
     return (struct fm_t_object *)fm_t_hash_find(&live, object);
 }
@@ -42,7 +40,7 @@ struct fm_t_object *fm_t_object_find(const struct fm_t_table *table, const void 
 {
     struct fm_t_object *o;
 
-    for (o = first_of(object); o && o->table != table; o = next_of(o)) {
+    for (o = fm_t_object_first(object); o && o->table != table; o = next_of(o)) {
     }
     return o;
 }
@@ -75,7 +73,7 @@ const void *fm_t_object_host(enum fathom_bind bind, const void *obj_handle)
         return NULL;
     }
     object = fm_t_root.host->object(bind, obj_handle);
-    for (o = first_of(object); o; o = next_of(o)) {
+    for (o = fm_t_object_first(object); o; o = next_of(o)) {
         if (o->table->from->object_bind == bind) {
             return object;
         }
@@ -170,7 +168,7 @@ void fathom_mpit_object_rename(void *object, const char *name)
     struct fm_t_object *o;
 
     fm_t_lock();
-    for (o = first_of(object); o; o = next_of(o)) {
+    for (o = fm_t_object_first(object); o; o = next_of(o)) {
         if (o->entry) {
             memset(o->entry->name, 0, sizeof(o->entry->name));
             strncpy(o->entry->name, name ? name : "", sizeof(o->entry->name) - 1);
@@ -179,26 +177,9 @@ void fathom_mpit_object_rename(void *object, const char *name)
     fm_t_unlock();
 }
 
-static void finish_levels(const struct fm_t_object *o)
+void fm_t_object_end(struct fm_t_object *o)
 {
-    const struct fathom_table *t = o->table->from;
-    int i;
-
-    for (i = 0; i < t->n_pvars; i++) {
-        const struct fathom_pvar *row = &t->pvars[i];
-
-        if (row->bind > FATHOM_BIND_NONE &&
-            (row->klass == FATHOM_HIGHWATERMARK || row->klass == FATHOM_LOWWATERMARK)) {
-            fm_t_level_finish((struct fathom_level *)(void *)(o->block + row->at));
-        }
-    }
-}
-
-static void object_end(struct fm_t_object *o)
-{
-    fm_t_pvar_orphan(o);
-    fm_t_cvar_orphan(o);
-    finish_levels(o);
+    fm_t_hash_remove(&live, &o->link);
     fm_t_page_object_give(o->entry);
     if (o->is_in_page) {
         fm_t_page_give(o->block, o->block_len);
@@ -206,17 +187,4 @@ static void object_end(struct fm_t_object *o)
         free(o->block);
     }
     free(o);
-}
-
-void fathom_mpit_object_remove(void *object)
-{
-    struct fm_t_object *o;
-
-    fm_t_lock();
-    while ((o = first_of(object)) != NULL) {
-        fm_t_hash_remove(&live, &o->link);
-        object_end(o);
-    }
-    fm_t_event_orphan(object);
-    fm_t_unlock();
 }

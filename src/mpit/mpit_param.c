@@ -10,14 +10,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-
-#include "mpit/mpit_live.h"
 
 #ifndef FM_SYSCONFDIR
 #define FM_SYSCONFDIR "/etc"
@@ -263,6 +262,27 @@ static int parse_real(const struct fathom_cvar *row, const char *text, void *wor
     return 0;
 }
 
+bool fm_t_param_in_bounds(const struct fathom_cvar *row, int64_t value)
+{
+    if (row->items) {
+        return fm_t_enum_has(row->items, value);
+    }
+    if (value < row->min || value > row->max) {
+        return false;
+    }
+    switch (row->type) {
+    case FATHOM_INT:
+        return value >= INT_MIN && value <= INT_MAX;
+    case FATHOM_UNSIGNED:
+        return value >= 0 && value <= UINT_MAX;
+    case FATHOM_UNSIGNED_LONG:
+    case FATHOM_UNSIGNED_LONG_LONG:
+        return value >= 0;
+    default:
+        return true;
+    }
+}
+
 int fm_t_param_parse(const struct fathom_cvar *row, const char *text, void *word, char *out_why,
                      size_t why_len)
 {
@@ -284,7 +304,7 @@ int fm_t_param_parse(const struct fathom_cvar *row, const char *text, void *word
         snprintf(out_why, why_len, row->items ? "no such item" : "not a number");
         return -1;
     }
-    if (!fm_t_cvar_in_bounds(row, v)) {
+    if (!fm_t_param_in_bounds(row, v)) {
         snprintf(out_why, why_len, "out of bounds");
         return -1;
     }

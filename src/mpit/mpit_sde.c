@@ -88,7 +88,7 @@ static void name_of(const struct fm_t_pvar *v, char *out, size_t len)
 
 static long long look(void *context)
 {
-    return (long long)fm_t_pvar_look(context);
+    return (long long)fm_t_pvar_peek(context);
 }
 
 static void add(void *handle, struct fm_t_pvar *v)

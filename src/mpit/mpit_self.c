@@ -155,10 +155,6 @@ const struct fathom_table fm_t_vars = {
     .n_categories = 1,
 };
 
-/* The room's own words: private ones until fm_t_self_add() has named those in the page. */
-static struct fm_t_counters spare;
-struct fm_t_counters *fm_t_counters = &spare;
-
 void fm_t_self_add(void)
 {
     void *block;
