@@ -5,12 +5,16 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
+#include "core/comm/idup.h"
 #include "core/comm/intercomm.h"
 #include "core/object/attr.h"
 #include "core/object/comm.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
+#include "core/object/request.h"
+#include "core/p2p/progress.h"
 #include "core/runtime/locality.h"
 #include "core/topo/topo.h"
 
@@ -196,6 +200,57 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 }
 FM_ALIAS(Comm_dup_with_info)
 
+/* The user's copy callbacks, the hints and the topology count as they are now (7.4.2). */
+static int idup_with(const char *call, struct fm_comm *c, const struct fm_info *info,
+                     MPI_Comm *newcomm, MPI_Request *request)
+{
+    struct fm_comm *made = NULL;
+    struct fm_request *r = NULL;
+    int rc = fm_idup_make(c, &made);
+
+    if (rc == 0) {
+        fm_topo_share(c, made);
+        rc = keep_hints(made, info);
+        if (rc != 0) {
+            fm_idup_drop(made);
+        }
+    }
+    rc = rc == 0 ? fm_idup_start(c, made, &r) : rc;
+    *newcomm = rc == 0 ? fm_handle_of(made) : MPI_COMM_NULL;
+    *request = rc == 0 ? fm_handle_of(r) : MPI_REQUEST_NULL;
+    return rc != 0 ? fm_raise_status(c, call, rc) : MPI_SUCCESS;
+}
+
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    struct fm_comm *c;
+    int rc;
+
+    fm_api_enter(FM_CALL);
+    rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = rc == MPI_SUCCESS ? fm_find_out(c, FM_CALL, "request", request) : rc;
+    rc = rc == MPI_SUCCESS ? idup_with(FM_CALL, c, NULL, newcomm, request) : rc;
+    fm_api_leave();
+    return rc;
+}
+FM_ALIAS(Comm_idup)
+
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    struct fm_comm *c;
+    struct fm_info *i;
+    int rc;
+
+    fm_api_enter(FM_CALL);
+    rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = rc == MPI_SUCCESS ? fm_find_out(c, FM_CALL, "request", request) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_info(c, FM_CALL, info, true, &i) : rc;
+    rc = rc == MPI_SUCCESS ? idup_with(FM_CALL, c, i, newcomm, request) : rc;
+    fm_api_leave();
+    return rc;
+}
+FM_ALIAS(Comm_idup_with_info)
+
 static int check_members(const char *call, const struct fm_comm *c, const struct fm_group *g)
 {
     for (int i = 0; i < g->size; i++) {
@@ -371,13 +426,21 @@ int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Co
 }
 FM_ALIAS(Comm_split_type)
 
-static int let_go(const char *call, struct fm_comm *c)
+static int check_freeable(const char *call, struct fm_comm *c)
 {
-    int rc;
-
     if (c->head.handle) {
         return fm_raise(c, call, MPI_ERR_COMM,
                         "comm is '%s', which lives until MPI_Finalize: do not free it", c->name);
+    }
+    return MPI_SUCCESS;
+}
+
+static int let_go(const char *call, struct fm_comm *c)
+{
+    int rc = check_freeable(call, c);
+
+    if (rc != MPI_SUCCESS) {
+        return rc;
     }
     rc = fm_attr_delete_all(FM_KIND_COMM, c, &c->attrs);
     if (rc != 0) {
@@ -404,6 +467,57 @@ int PMPI_Comm_free(MPI_Comm *comm)
     return rc;
 }
 FM_ALIAS(Comm_free)
+
+/* Is no operation under way on it? Of what is complete a handle may be left. */
+static bool is_quiet(void *comm)
+{
+    struct fm_object *o = NULL;
+
+    if (((struct fm_object *)comm)->refs == 1) {
+        return true;
+    }
+    while ((o = fm_handle_next(FM_KIND_REQUEST, o)) != NULL) {
+        const struct fm_request *r = (const struct fm_request *)o;
+
+        if (r->comm == comm && !r->is_done && r->is_active) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * 11.10.4: as MPI_Comm_free, after what is pending is complete inside. The user sees to it that all
+ * messages are matched. Behind the barrier no rank needs this one any more.
+ */
+static int disconnect(const char *call, struct fm_comm *c)
+{
+    int rc = check_freeable(call, c);
+
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    rc = fm_wait_until(c->ch, is_quiet, c);
+    rc = rc == 0 ? fm_barrier(c) : rc;
+    return rc != 0 ? fm_raise_status(c, call, rc) : let_go(call, c);
+}
+
+int PMPI_Comm_disconnect(MPI_Comm *comm)
+{
+    struct fm_comm *c;
+    int rc;
+
+    fm_api_enter(FM_CALL);
+    rc = fm_find_out(NULL, FM_CALL, "comm", comm);
+    rc = rc == MPI_SUCCESS ? fm_find_comm(FM_CALL, *comm, &c) : rc;
+    rc = rc == MPI_SUCCESS ? disconnect(FM_CALL, c) : rc;
+    if (rc == MPI_SUCCESS) {
+        *comm = MPI_COMM_NULL;
+    }
+    fm_api_leave();
+    return rc;
+}
+FM_ALIAS(Comm_disconnect)
 
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {

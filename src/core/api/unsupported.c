@@ -28,9 +28,6 @@
     X(MPI_Close_port) \
     X(MPI_Comm_accept) \
     X(MPI_Comm_connect) \
-    X(MPI_Comm_disconnect) \
-    X(MPI_Comm_idup) \
-    X(MPI_Comm_idup_with_info) \
     X(MPI_Comm_join) \
     X(MPI_Comm_spawn) \
     X(MPI_Comm_spawn_multiple) \

@@ -236,6 +236,20 @@ void fm_step_apply(struct fm_sched *s, struct fm_op *op, const void *in, struct 
     }
 }
 
+void fm_step_call(struct fm_sched *s, fm_step_fn call, void *arg, int back)
+{
+    struct fm_step *step;
+
+    fm_assert(!s->is_immediate);
+    fm_step_fence(s);
+    step = add(s, FM_STEP_CALL);
+    if (step) {
+        step->call = call;
+        step->arg = arg;
+        step->back = back;
+    }
+}
+
 struct fm_msg fm_sched_message(const struct fm_sched *s, const struct fm_step *step)
 {
     struct fm_comm *comm = step->comm, *base = comm->base;

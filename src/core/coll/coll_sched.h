@@ -33,7 +33,18 @@ struct fm_temp;
 #define FM_SCHED_INLINE_BYTES 512
 #define FM_SCHED_WHY          200
 
-enum fm_step_kind { FM_STEP_SEND, FM_STEP_RECV, FM_STEP_COPY, FM_STEP_APPLY, FM_STEP_FENCE };
+enum fm_step_kind {
+    FM_STEP_SEND,
+    FM_STEP_RECV,
+    FM_STEP_COPY,
+    FM_STEP_APPLY,
+    FM_STEP_FENCE,
+    FM_STEP_CALL
+};
+
+/* A decision of the maker. `error` is the class of the first failure of this run, MPI_SUCCESS: none
+   so far. 0, a failure, or FM_AGAIN: go back to the step's `back`. */
+typedef int (*fm_step_fn)(void *arg, int error);
 
 struct fm_step {
     enum fm_step_kind kind;
@@ -43,6 +54,9 @@ struct fm_step {
     struct fm_buf from;   /* copy, apply: only buf */
     struct fm_op *op;
     struct fm_request *req; /* under way */
+    fm_step_fn call;
+    void *arg;
+    int back;
 };
 
 struct fm_sched {
@@ -86,6 +100,10 @@ void fm_step_copy(struct fm_sched *s, struct fm_buf to, struct fm_buf from);
 void fm_step_apply(struct fm_sched *s, struct fm_op *op, const void *in, struct fm_buf inout);
 void fm_step_fence(struct fm_sched *s);
 
+/* A fence, then a call, the only step that steers what follows; in recorded schedules only. `back`
+   is the value of n_steps where the steps to be repeated begin. */
+void fm_step_call(struct fm_sched *s, fm_step_fn call, void *arg, int back);
+
 /* A send and a receive at the same time, then a fence. */
 static FM_INLINE void fm_step_exchange(struct fm_sched *s, struct fm_buf send, int dest,
                                        struct fm_buf recv, int source)
@@ -123,7 +141,8 @@ struct fm_msg fm_sched_message(const struct fm_sched *s, const struct fm_step *s
    less than all. */
 int fm_sched_judge(const struct fm_step *step, MPI_Count n_bytes);
 
-/* A recorded schedule for the next collective call on comm; NULL (and fm_why) without memory. */
+/* A recorded schedule for the next collective call on comm; NULL (and fm_why) without memory. Its
+   runs count as calls of a collective once `use` has a kind. */
 struct fm_sched *fm_sched_create(struct fm_comm *comm);
 void fm_sched_destroy(struct fm_sched *s);
 

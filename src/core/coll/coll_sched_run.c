@@ -39,6 +39,7 @@ struct fm_sched *fm_sched_create(struct fm_comm *comm)
         return NULL;
     }
     fm_sched_init(s, comm, false);
+    s->use = (struct fm_coll_use){.kind = FM_COLL_COUNT};
     return s;
 }
 
@@ -125,6 +126,17 @@ static int start_message(struct run *run, struct fm_step *step)
     return 0;
 }
 
+static int make_call(struct run *run, const struct fm_step *step)
+{
+    int rc = step->call(step->arg, run->error);
+
+    if (rc == FM_AGAIN) {
+        run->at = run->round = step->back;
+        return 0;
+    }
+    return rc;
+}
+
 static int make_step(struct run *run, struct fm_step *step)
 {
     switch (step->kind) {
@@ -141,6 +153,8 @@ static int make_step(struct run *run, struct fm_step *step)
         return 0;
     case FM_STEP_FENCE:
         return 0;
+    case FM_STEP_CALL:
+        return make_call(run, step);
     default:
         return start_message(run, step);
     }
@@ -195,7 +209,9 @@ int fm_sched_start(struct fm_request *r)
 {
     struct run *run = (struct run *)r;
 
-    fm_coll_vars_begin(&run->sched->use, r->comm);
+    if (run->sched->use.kind != FM_COLL_COUNT) {
+        fm_coll_vars_begin(&run->sched->use, r->comm);
+    }
     run->at = run->round = 0;
     run->error = MPI_SUCCESS;
     run->hook = (struct fm_hook){.fn = go_on};

@@ -9,10 +9,11 @@
 #include "core/p2p/recv.h"
 #include "util/status.h"
 
-#define BITS      64
-#define IMPATIENT 4 /* rounds after which acts that meet again and again are set apart */
-#define MAX_WORDS (1 << 20)
-#define FIRST_BIT (FM_CONTEXT_FIRST / 2)
+#define BITS          64
+#define PATIENT       4 /* rounds after which agreements that meet again and again are spread */
+#define MAX_DOUBLINGS 12
+#define MAX_WORDS     (1 << 20)
+#define FIRST_BIT     (FM_CONTEXT_FIRST / 2)
 
 /* A bit per id (half a context) that is in use here; guarded by the library lock. */
 static struct {
@@ -88,21 +89,11 @@ void fm_agree_release(uint32_t context)
     used.n_full = id / BITS < used.n_full ? id / BITS : used.n_full;
 }
 
-/* Highest and lowest proposal, the latter as the highest complement. */
-struct proposals {
-    uint64_t high, not_low;
-};
-
-static uint64_t highest(uint64_t a, uint64_t b)
+static int exchange_leaders(const struct fm_agree *who, uint64_t numbers[FM_AGREE_N])
 {
-    return a > b ? a : b;
-}
-
-static int exchange_leaders(const struct fm_agree *who, struct proposals *p)
-{
-    struct proposals other = {0, 0};
-    struct fm_msg out = {.buf = p,
-                         .count = sizeof(*p),
+    uint64_t theirs[FM_AGREE_N] = {0};
+    struct fm_msg out = {.buf = numbers,
+                         .count = sizeof(theirs),
                          .dtype = fm_dtype_byte(),
                          .peer = who->remote_leader,
                          .tag = who->tag,
@@ -111,58 +102,101 @@ static int exchange_leaders(const struct fm_agree *who, struct proposals *p)
     struct fm_msg in = out;
     int rc;
 
-    in.buf = &other;
+    in.buf = theirs;
     rc = fm_sendrecv(&out, &in, NULL);
-    p->high = highest(p->high, other.high);
-    p->not_low = highest(p->not_low, other.not_low);
+    for (int i = 0; i < FM_AGREE_N; i++) {
+        numbers[i] = numbers[i] > theirs[i] ? numbers[i] : theirs[i];
+    }
     return rc;
 }
 
-static int all_proposals(const struct fm_agree *who, struct proposals *p)
+static int find_maxima(const struct fm_agree *who, uint64_t numbers[FM_AGREE_N])
 {
-    const struct fm_buf both = {p, 2, fm_dtype_get(MPI_UINT64_T)};
-    int rc = fm_allreduce(MPI_IN_PLACE, &both, fm_op_get(MPI_MAX), who->local);
+    const struct fm_buf all = {numbers, FM_AGREE_N, fm_dtype_get(MPI_UINT64_T)};
+    int rc = fm_allreduce(MPI_IN_PLACE, &all, fm_op_get(MPI_MAX), who->local);
 
     if (rc == 0 && who->peer) {
         int leader_rc = 0;
 
         if (who->local->rank == who->local_leader) {
-            leader_rc = exchange_leaders(who, p);
+            leader_rc = exchange_leaders(who, numbers);
         }
-        rc = fm_bcast(&both, who->local_leader, who->local);
+        rc = fm_bcast(&all, who->local_leader, who->local);
         rc = leader_rc != 0 ? leader_rc : rc;
     }
     return rc;
 }
 
-/* A process without room for another id says so with a proposal that nobody can meet. */
+/* The proposal of a process without room for another id, which cannot be met. */
 #define NO_ROOM UINT32_MAX
+
+void fm_agree_propose(struct fm_agree_round *r)
+{
+    r->floor = r->floor > FIRST_BIT ? r->floor : FIRST_BIT;
+    r->mine = 0;
+    if (r->status == 0) {
+        r->status = take(r->floor, &r->mine);
+    }
+    r->numbers[0] = r->status == 0 ? r->mine : NO_ROOM;
+    r->numbers[1] = ~r->numbers[0];
+    r->numbers[2] = fm_now_ns() * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/*
+ * How far beyond the highest proposal the next round begins. Agreements that meet again and again
+ * on the same ids spread over a range that doubles with each further round, as in exponential
+ * backoff, until each finds an id that is free in all its processes.
+ */
+static uint32_t spread(const struct fm_agree_round *r)
+{
+    int n_doublings = r->n - PATIENT;
+
+    if (n_doublings < 0) {
+        return 0;
+    }
+    n_doublings = n_doublings < MAX_DOUBLINGS ? n_doublings : MAX_DOUBLINGS;
+    return (uint32_t)(r->numbers[2] >> 32) % (UINT32_C(64) << n_doublings);
+}
+
+int fm_agree_decide(struct fm_agree_round *r, int rc)
+{
+    if (rc == 0 && r->status == 0 && r->numbers[0] == ~r->numbers[1]) {
+        return 0;
+    }
+    if (r->status != 0) {
+        return r->status;
+    }
+    fm_agree_drop(r);
+    if (rc != 0) {
+        return rc;
+    }
+    if (r->numbers[0] == NO_ROOM) {
+        return fm_fail(-FM_E_NOMEM, "another process has no room for a further communicator");
+    }
+    r->floor = (uint32_t)r->numbers[0] + spread(r);
+    r->n++;
+    return FM_AGAIN;
+}
+
+void fm_agree_drop(struct fm_agree_round *r)
+{
+    if (r->mine != 0) {
+        fm_agree_release(r->mine * 2);
+        r->mine = 0;
+    }
+}
 
 int fm_agree_context(const struct fm_agree *who, uint32_t *out_context)
 {
-    uint32_t floor = FIRST_BIT;
+    struct fm_agree_round round = {.status = who->status};
+    int rc;
 
-    for (int round = 0;; round++) {
-        uint32_t mine = NO_ROOM;
-        int no_room = who->status != 0 ? who->status : take(floor, &mine);
-        struct proposals p = {mine, ~(uint64_t)mine};
-        int rc = all_proposals(who, &p);
-
-        if (rc == 0 && no_room == 0 && p.high == ~p.not_low) {
-            *out_context = mine * 2;
-            return 0;
-        }
-        if (no_room == 0) {
-            fm_agree_release(mine * 2);
-        }
-        if (no_room != 0 || rc != 0) {
-            return no_room != 0 ? no_room : rc;
-        }
-        if (p.high == NO_ROOM) {
-            return fm_fail(-FM_E_NOMEM, "another process has no room for a further communicator");
-        }
-        floor = (uint32_t)p.high;
-        /* Same on all members, different for acts on different communicators. */
-        floor += round > IMPATIENT ? who->local->context / 2 % 61 : 0;
+    do {
+        fm_agree_propose(&round);
+        rc = fm_agree_decide(&round, find_maxima(who, round.numbers));
+    } while (rc == FM_AGAIN);
+    if (rc == 0) {
+        *out_context = round.mine * 2;
     }
+    return rc;
 }

@@ -19,6 +19,18 @@ static void drop_context(void *context)
     fm_agree_release((uint32_t)(uintptr_t)context);
 }
 
+static void own_context(struct fm_comm *comm, uint32_t context)
+{
+    comm->parts[FM_COMM_CONTEXT] =
+        (struct fm_comm_part){.state = (void *)(uintptr_t)context, .drop = drop_context};
+}
+
+void fm_comm_parts_settle(struct fm_comm *comm, uint32_t context)
+{
+    own_context(comm, context);
+    fm_comm_settle(comm, context);
+}
+
 int fm_comm_parts_make(struct fm_comm *origin, struct fm_group *group,
                        struct fm_group *remote_group, uint32_t context, struct fm_comm **out_comm)
 {
@@ -26,11 +38,14 @@ int fm_comm_parts_make(struct fm_comm *origin, struct fm_group *group,
     int rc = fm_comm_create(origin->ch, group, remote_group, group->rank, context, &comm);
 
     if (rc != 0) {
-        fm_agree_release(context);
+        if (context != FM_CONTEXT_NONE) {
+            fm_agree_release(context);
+        }
         return rc;
     }
-    comm->parts[FM_COMM_CONTEXT] =
-        (struct fm_comm_part){.state = (void *)(uintptr_t)context, .drop = drop_context};
+    if (context != FM_CONTEXT_NONE) {
+        own_context(comm, context);
+    }
     if (origin->errhandler) {
         comm->errhandler = fm_errhandler_ref(origin->errhandler);
     }

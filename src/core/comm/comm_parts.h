@@ -8,6 +8,9 @@
 int fm_comm_parts_make(struct fm_comm *origin, struct fm_group *group,
                        struct fm_group *remote_group, uint32_t context, struct fm_comm **out_comm);
 
+/* One made with FM_CONTEXT_NONE has an agreed context now, which it owns. */
+void fm_comm_parts_settle(struct fm_comm *comm, uint32_t context);
+
 /* The attributes of a copy; on failure the copy is gone. */
 int fm_comm_parts_copy_attrs(struct fm_comm *from, struct fm_comm *copy);
 

@@ -203,6 +203,33 @@ static void drop_words(struct fm_comm *comm)
     }
 }
 
+/* The context is known: messages may come. */
+static void begin(struct fm_comm *comm)
+{
+    counters->n_agreed += comm->context >= FM_CONTEXT_FIRST;
+    if (counters->on_created) {
+        emit(EV_CREATED, comm);
+    }
+    if (fm_root.comm_changed) {
+        fm_root.comm_changed(comm, true);
+    }
+}
+
+static void end(struct fm_comm *comm)
+{
+    if (comm->context == FM_CONTEXT_NONE) {
+        comm->head.kind = FM_KIND_COMM; /* whose pool it goes back to */
+        return;
+    }
+    counters->n_agreed -= comm->context >= FM_CONTEXT_FIRST;
+    if (counters->on_freed) {
+        emit(EV_FREED, comm);
+    }
+    if (fm_root.comm_changed) {
+        fm_root.comm_changed(comm, false);
+    }
+}
+
 int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_group *remote_group,
                    int rank, uint32_t context, struct fm_comm **out_comm)
 {
@@ -238,15 +265,21 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
     comm->remote_group = remote_group ? fm_object_ref(remote_group) : NULL;
     fathom_level_add(&counters->live, 1);
     counters->n_created++;
-    counters->n_agreed += comm->context >= FM_CONTEXT_FIRST;
-    if (counters->on_created) {
-        emit(EV_CREATED, comm);
-    }
-    if (fm_root.comm_changed) {
-        fm_root.comm_changed(comm, true);
+    if (context == FM_CONTEXT_NONE) {
+        comm->head.kind = FM_KIND_NONE;
+    } else {
+        begin(comm);
     }
     *out_comm = comm;
     return 0;
+}
+
+void fm_comm_settle(struct fm_comm *comm, uint32_t context)
+{
+    comm->head.kind = FM_KIND_COMM;
+    comm->context = context;
+    comm->counters->context = context;
+    begin(comm);
 }
 
 static void drop_parts(struct fm_comm *comm)
@@ -262,13 +295,7 @@ void fm_comm_release(struct fm_comm *comm)
 {
     fathom_level_add(&counters->live, -1);
     counters->n_freed++;
-    counters->n_agreed -= comm->context >= FM_CONTEXT_FIRST;
-    if (counters->on_freed) {
-        emit(EV_FREED, comm);
-    }
-    if (fm_root.comm_changed) {
-        fm_root.comm_changed(comm, false);
-    }
+    end(comm);
     drop_parts(comm);
     drop_words(comm);
     fm_comm_unref(comm->local_comm);

@@ -89,6 +89,7 @@ struct fm_comm {
 #define FM_CONTEXT_SELF  2u
 #define FM_CONTEXT_BASE  4u /* agreements of sessions */
 #define FM_CONTEXT_FIRST 8u
+#define FM_CONTEXT_NONE  UINT32_MAX /* not agreed on yet */
 
 extern const struct fathom_table fm_comm_vars;
 
@@ -97,10 +98,13 @@ int fm_comm_init(void *block);
 
 /*
  * A communicator over a group (one reference of each is taken), with words in the page. *out_comm
- * has one reference. The errhandler, name, attributes and topology are the caller's to set.
+ * has one reference. The errhandler, name, attributes and topology are the caller's to set. With
+ * FM_CONTEXT_NONE its handle is refused as one of no communicator until fm_comm_settle().
  */
 int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_group *remote_group,
                    int rank, uint32_t context, struct fm_comm **out_comm);
+/* A communicator made with FM_CONTEXT_NONE has its context now, and may be used. */
+void fm_comm_settle(struct fm_comm *comm, uint32_t context);
 /* The last reference is gone: take the object away. */
 FM_COLD void fm_comm_release(struct fm_comm *comm);
 /* Drop a reference; the last one takes the object away, attributes being deleted before
