@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tying ranks to processors.
- *
- * What belongs together hwloc tells, which is loaded when it is asked: a job that is not bound does
- * not pay for it.
+ * Binding ranks to processors. hwloc is loaded only where a policy needs it: a job without
+ * --bind-to does not pay for it.
  */
 #include "launch/bind.h"
 

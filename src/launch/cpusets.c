@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which processors of this host belong together. */
+/* The processors of each core, socket and NUMA node of this host. */
 #include "launch/cpusets.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 #include "util/compiler.h"
 #include "util/status.h"
 
-/* What is called in hwloc, by the names that it has there. */
+/* The functions of hwloc, without their prefix. */
 struct library {
     __typeof__(hwloc_topology_init) *topology_init;
     __typeof__(hwloc_topology_load) *topology_load;
@@ -24,7 +24,7 @@ static bool find(void *so, const char *name, void *out_fn)
     return (*(void **)out_fn = dlsym(so, name)) != NULL;
 }
 
-/* It stays loaded: mpiexec asks once. */
+/* The library stays loaded: mpiexec needs it once. */
 static int load(struct library *out_lib)
 {
     void *so = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
@@ -52,7 +52,7 @@ static hwloc_obj_type_t type_of(enum fm_bind_to policy)
                                       : HWLOC_OBJ_NUMANODE;
 }
 
-/* Move the processors of an object from `left` to a set; how many. */
+/* Move the processors of an object from `left` to a set. Returns how many. */
 static int take(const struct library *lib, hwloc_obj_t obj, cpu_set_t *left, cpu_set_t *out_set)
 {
     int n = 0;
@@ -79,7 +79,7 @@ int fm_cpusets_of(enum fm_bind_to policy, const cpu_set_t *allowed, cpu_set_t *s
         return rc;
     }
     if (lib.topology_init(&topology) != 0) {
-        return fm_fail(-FM_E_NOMEM, "no memory for hwloc's view of this host");
+        return fm_fail(-FM_E_NOMEM, "no memory for the topology of hwloc");
     }
     if (lib.topology_load(topology) != 0) {
         lib.topology_destroy(topology);
@@ -90,7 +90,7 @@ int fm_cpusets_of(enum fm_bind_to policy, const cpu_set_t *allowed, cpu_set_t *s
     for (int i = 0; i < n_objects && CPU_COUNT(&left) > 0; i++) {
         n += take(&lib, lib.get_obj_by_depth(topology, depth, (unsigned)i), &left, &sets[n]) > 0;
     }
-    if (CPU_COUNT(&left) > 0) { /* hardware that has no such thing is one of it */
+    if (CPU_COUNT(&left) > 0) { /* a host without objects of the type counts as one */
         sets[n++] = left;
     }
     lib.topology_destroy(topology);

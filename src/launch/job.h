@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job as it will be started: programs found, environments made, one shared page per rank and the
- * key table. Making it starts nothing.
+ * A job: its programs, its ranks, and the hosts they run on. Nothing here depends on how the ranks
+ * of a host are started; see local_state.h for that.
  */
 #pragma once
 
-#include <sys/types.h>
-
-#include "launch/bind.h"
 #include "launch/options.h"
-#include "util/keytable.h"
 
 /* What all ranks of one executable share. */
 struct fm_program {
@@ -17,13 +13,14 @@ struct fm_program {
     struct fm_strings env;
 };
 
+struct fm_host {
+    char name[64];
+    int n_ranks;
+};
+
 struct fm_rank {
-    int app;
-    pid_t pid; /* 0: not started */
-    int page_fd;
-    bool is_ended;
-    bool is_judged; /* its end has been looked at */
-    int wait_status;
+    int app;  /* index in programs and in opts->apps */
+    int host; /* index in hosts */
 };
 
 struct fm_job {
@@ -31,27 +28,15 @@ struct fm_job {
     struct fm_program *programs; /* opts->n_apps */
     struct fm_rank *ranks;
     int n_ranks;
-    struct fm_keytable *table;
-    int table_fd;
-    struct fm_bind bind;
+    struct fm_host *hosts;
+    int n_hosts; /* 1: the local host is the only one that mpiexec reaches by itself */
     struct fm_strings texts;
-    char host[64];
 };
 
 /*
- * 0, or a failure with a text for the user; *out_exit is then the exit status that fits. The job
- * is to be finished in both cases. `environ_of_ours` is what is passed on.
+ * Find the programs and place the ranks; starts nothing. `from` is the environment to pass on. 0,
+ * or a failure with a text for the user; *out_exit is then the exit status for it. The caller
+ * finishes the job in both cases.
  */
-int fm_job_init(struct fm_job *job, const struct fm_options *opts, char **environ_of_ours,
-                int *out_exit);
+int fm_job_init(struct fm_job *job, const struct fm_options *opts, char **from, int *out_exit);
 void fm_job_finish(struct fm_job *job);
-
-/*
- * The environment of one rank: the program's, and its own place in the job. The new strings belong
- * to `texts`. 0 or -FM_E_NOMEM.
- */
-int fm_job_env(struct fm_job *job, int rank, struct fm_strings *texts, struct fm_strings *out_env);
-
-/* Expand %r (rank), %h (host), %p (process id) and %% in a pattern. */
-void fm_job_expand(const struct fm_job *job, const char *pattern, int rank, char *out_text,
-                   size_t len);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Running a job on this host: start the ranks, pass on signals and output, watch, end it when it
- * cannot go on.
- *
- * One thread, one poll() loop over a signalfd and the output pipes; nothing else may hold us up,
- * for signals are taken there. We wait for the ranks only, never for what they started, and at the
- * end for the readers of our output. Ranks die with us (PR_SET_PDEATHSIG), and everything that the
- * job shares is memory files, so nothing is left however it ends.
- */
+/* Running the part of a job that belongs to this host. */
 #pragma once
 
-#include "launch/job.h"
+#include "launch/local_state.h"
 
-/* Run the job to its end. Returns the exit status of mpiexec. */
-int fm_local_run(struct fm_job *job);
+/*
+ * Make what the ranks share: job table, a page per rank, sets of processors. Starts nothing. 0, or
+ * a failure with a text for the user. The caller finishes it in both cases.
+ */
+int fm_local_init(struct fm_local *l, const struct fm_job *job);
+void fm_local_finish(struct fm_local *l);
+
+/* Start the ranks and wait for their end. Returns the exit status of mpiexec. */
+int fm_local_run(struct fm_local *l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiexec: start the ranks of a job on this host and watch over them. */
+/* mpiexec: start the ranks of a job on this host and wait for their end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "launch/local.h"
+#include "launch/option_table.h"
 #include "launch/report.h"
-#include "launch/verdict.h"
+#include "launch/rank_exit.h"
 
-/* 0, 1 and 2 must be open, or our own files would take their numbers. */
+/* Descriptors 0, 1 and 2 must be open, or files of mpiexec would take their numbers. */
 static int open_standard_fds(void)
 {
     int fd;
@@ -27,15 +28,22 @@ static int open_standard_fds(void)
 
 static int run(const struct fm_options *opts)
 {
+    struct fm_local local = {.table_fd = -1};
     struct fm_job job;
     int exit_status = 1;
+    int rc = fm_job_init(&job, opts, environ, &exit_status);
 
-    if (fm_job_init(&job, opts, environ, &exit_status)) {
+    if (!rc) {
+        exit_status = 1;
+        rc = fm_local_init(&local, &job);
+    }
+    if (rc) {
         fprintf(stderr, "mpiexec: %s\nmpiexec: nothing was started\n", fm_why());
     } else {
-        fm_report_send_pages(&job);
-        exit_status = fm_local_run(&job);
+        fm_report_send_pages(&local);
+        exit_status = fm_local_run(&local);
     }
+    fm_local_finish(&local);
     fm_job_finish(&job);
     return exit_status;
 }
@@ -52,7 +60,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "mpiexec: %s\nmpiexec: nothing was started\n", fm_why());
         exit_status = FM_EXIT_USAGE;
     } else if (opts.is_help) {
-        fm_options_help();
+        fm_option_print_help();
     } else if (opts.is_version) {
         printf("mpiexec (Fathom) %s, MPI 5.0 standard ABI\n", FM_VERSION);
     } else {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of strings and what a command line needs of text. */
+/* Lists of strings, and functions on text for the command line. */
 #include "launch/option_strings.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ char *fm_strings_read_file(struct fm_strings *owner, const char *path)
     return text;
 }
 
-/* One word, from *p on, written back from *p's own beginning. Returns it and moves *p behind. */
+/* The word at *p, unquoted in place. Moves *p to the character after it. */
 static char *take_word(char **p, const char *path, int *rc)
 {
     char *in = *p;
@@ -101,7 +102,7 @@ static char *take_word(char **p, const char *path, int *rc)
         } else if (!quote && (*in == '"' || *in == '\'')) {
             quote = *in;
         } else if (*in == '\\' && quote != '\'' && in[1] == '\n') {
-            in++; /* the line goes on inside the word */
+            in++; /* the word continues on the next line */
         } else {
             if (*in == '\\' && quote != '\'' && in[1] != '\0') {
                 in++;
@@ -121,7 +122,7 @@ static char *take_word(char **p, const char *path, int *rc)
 
 int fm_strings_split(struct fm_strings *s, char *text, const char *path)
 {
-    bool is_line_open = false; /* the present line has words */
+    bool is_line_open = false; /* the current line has words */
     int rc = 0;
     char *p = text;
 

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of mpiexec, in the dialects of Hydra and of ORTE: options are taken with one
- * dash or two, and with the value behind a space or an equals sign.
+ * The command line of mpiexec, with the options of Hydra and of ORTE. An option has one dash or
+ * two; its value is the next word or follows "=".
  *
- * Nothing is started before the whole line was understood. Strings belong to argv or to `texts`.
+ * The whole line is checked before any process is started. Strings belong to argv or to `texts`.
  */
 #pragma once
 
 #include <stdbool.h>
 
-#include "util/status.h"
-
-/* A list of strings, grown at the end. */
-struct fm_strings {
-    char **items;
-    int n;
-};
+#include "launch/option_strings.h"
 
 enum fm_env_mode { FM_ENV_ALL = 0, FM_ENV_NONE, FM_ENV_LIST };
 
-/* What is passed from our environment, and what is set on top of it. */
+/* Which variables of the environment of mpiexec a program gets, and which are set for it. */
 struct fm_env_spec {
     enum fm_env_mode mode;
     bool is_mode_given;
@@ -30,8 +24,8 @@ struct fm_env_spec {
 /* One executable of the job; an MPMD job has several, divided by ":". */
 struct fm_app {
     int n_ranks;
-    struct fm_strings argv; /* argv[0] is the program as given; NULL behind the last */
-    const char *wdir;       /* NULL: ours */
+    struct fm_strings argv; /* argv[0] is the program as given; ends with NULL */
+    const char *wdir;       /* NULL: that of mpiexec */
     struct fm_env_spec env;
 };
 
@@ -43,30 +37,27 @@ struct fm_options {
     int n_ranks; /* of all apps */
     int per_node;
     struct fm_env_spec genv;
-    struct fm_strings texts; /* what configuration files and conversions hold */
+    struct fm_strings texts; /* strings of configuration files and conversions */
     struct fm_strings hosts; /* as given, "name" or "name:slots" */
     struct fm_strings set;   /* control variables, "name=value" */
-    const char *prefix;      /* in front of each line: %r rank, %h host, %p pid; NULL: none */
-    bool has_stream_tag;     /* the prefix tells stdout from stderr */
-    bool has_timestamp;      /* the prefix begins with the time */
+    const char *prefix;      /* of each line: %r rank, %h host, %p pid; NULL: none */
+    bool has_stream_tag;     /* the prefix names stdout or stderr */
+    bool has_timestamp;      /* the prefix begins with the time of day */
     const char *out_pattern; /* files for stdout and stderr, same escapes; NULL: none */
     const char *err_pattern;
-    bool is_merged;   /* stderr goes where stdout goes */
-    int stdin_rank;   /* who inherits our standard input; -1: nobody */
+    bool is_merged;   /* stderr is redirected to stdout */
+    int stdin_rank;   /* the rank that inherits standard input; -1: none */
     double timeout_s; /* 0: none */
-    double grace_s;   /* between asking ranks to end and killing them */
+    double grace_s;   /* between SIGTERM and SIGKILL; < 0: the default */
     enum fm_bind_to bind;
     bool does_report_bindings;
-    bool does_print_exits;    /* a line for each rank's end */
-    bool is_help, is_version; /* only that is asked for */
+    bool does_print_exits;    /* print how each rank ended */
+    bool is_help, is_version; /* print that and exit */
 };
 
 /*
- * Understand argv (argv[0] is skipped). `timeout_env` is the value of MPIEXEC_TIMEOUT or NULL.
- * 0, or -FM_E_INVAL with a text for the user. Options are to be finished in both cases.
+ * Parse argv (argv[0] is skipped). `timeout_env` is the value of MPIEXEC_TIMEOUT or NULL. 0, or
+ * -FM_E_INVAL with a text for the user. The caller finishes the options in both cases.
  */
 int fm_options_parse(int argc, char **argv, const char *timeout_env, struct fm_options *out_opts);
 void fm_options_finish(struct fm_options *o);
-
-/* The text of --help: one line for each option. */
-void fm_options_help(void);

@@ -10,26 +10,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/pattern.h"
 #include "util/sync.h"
 
 #define LINE_MAX_LEN 16384 /* longer lines are passed on in pieces */
 #define QUIET_MS     100
 
 struct stream {
-    int fd;     /* our end of the pipe, -1: none or at its end */
+    int fd;     /* read end of the pipe; -1: none, or at end of file */
     int target; /* 1 or 2 */
-    int rank;
-    size_t len;        /* bytes of a line that has not ended */
+    const struct fm_local_rank *rank;
+    size_t len;        /* bytes of an unfinished line */
     uint64_t since_ns; /* when the last of them came */
-    char *buf;         /* LINE_MAX_LEN, made at first use */
+    char *buf;         /* LINE_MAX_LEN, allocated at first use */
 };
 
 struct fm_output {
-    const struct fm_job *job;
+    struct fm_local *local;
     struct stream *streams; /* two per rank */
     int n_streams;
-    struct stream *open_line[3]; /* per target: whose line stands there unfinished */
-    struct fm_outlet *outlets;   /* per target */
+    struct stream *open_line[3]; /* per target: the stream whose line is unfinished there */
 };
 
 static void add_time(FILE *f)
@@ -46,14 +46,16 @@ static void add_time(FILE *f)
 
 static void add_label(const struct fm_output *o, const struct stream *s, FILE *f)
 {
-    const struct fm_options *opts = o->job->opts;
+    const struct fm_options *opts = o->local->job->opts;
     char label[256];
 
     if (opts->has_timestamp) {
         add_time(f);
     }
     if (opts->prefix) {
-        fm_job_expand(o->job, opts->prefix, s->rank, label, sizeof(label));
+        struct fm_pattern values = {s->rank->rank, s->rank->pid, o->local->host->name};
+
+        fm_pattern_expand(&values, opts->prefix, label, sizeof(label));
         fputs(label, f);
     }
     if (opts->has_stream_tag) {
@@ -61,8 +63,8 @@ static void add_label(const struct fm_output *o, const struct stream *s, FILE *f
     }
 }
 
-/* Pass on the lines of text; it ends with a newline, or is a piece of a line. */
-static void pass_on(struct fm_output *o, struct stream *s, const char *text, size_t len)
+/* Write the lines of a text that ends with a newline or is a piece of a line. */
+static void write_lines(struct fm_output *o, struct stream *s, const char *text, size_t len)
 {
     char *out = NULL;
     size_t out_len = 0;
@@ -88,11 +90,11 @@ static void pass_on(struct fm_output *o, struct stream *s, const char *text, siz
         len -= n;
     }
     fclose(f);
-    fm_outlet_put(&o->outlets[s->target], out, out_len);
+    fm_writer_put(&o->local->writers[s->target], out, out_len);
     free(out);
 }
 
-/* Write the whole lines of the buffer; a piece of one when forced, or when it fills the buffer. */
+/* Write the complete lines of the buffer; a piece of one when forced or when the buffer is full. */
 static void flush(struct fm_output *o, struct stream *s, bool is_forced)
 {
     const char *end = s->len > 0 ? memrchr(s->buf, '\n', s->len) : NULL;
@@ -102,7 +104,7 @@ static void flush(struct fm_output *o, struct stream *s, bool is_forced)
         n = s->len;
     }
     if (n > 0) {
-        pass_on(o, s, s->buf, n);
+        write_lines(o, s, s->buf, n);
         memmove(s->buf, s->buf + n, s->len - n);
         s->len -= n;
     }
@@ -112,7 +114,7 @@ static void close_stream(struct fm_output *o, struct stream *s)
 {
     flush(o, s, true);
     if (o->open_line[s->target] == s) {
-        fm_outlet_put(&o->outlets[s->target], "\n", 1);
+        fm_writer_put(&o->local->writers[s->target], "\n", 1);
         o->open_line[s->target] = NULL;
     }
     close(s->fd);
@@ -121,7 +123,7 @@ static void close_stream(struct fm_output *o, struct stream *s)
     s->buf = NULL;
 }
 
-/* One read. False when there is nothing (more). */
+/* Read once. False: nothing was read. */
 static bool take(struct fm_output *o, struct stream *s)
 {
     ssize_t n;
@@ -145,29 +147,28 @@ static bool take(struct fm_output *o, struct stream *s)
     return false;
 }
 
-int fm_output_create(const struct fm_job *job, struct fm_outlet *outlets,
-                     struct fm_output **out_output)
+int fm_output_create(struct fm_local *l, struct fm_output **out_output)
 {
+    const struct fm_options *opts = l->job->opts;
     struct fm_output *o;
 
     *out_output = NULL;
-    if (!job->opts->prefix && !job->opts->has_timestamp) {
+    if (!opts->prefix && !opts->has_timestamp) {
         return 0;
     }
     o = calloc(1, sizeof(*o));
     if (!o) {
         return fm_fail(-FM_E_NOMEM, "no memory for the output of the ranks");
     }
-    o->job = job;
-    o->outlets = outlets;
-    o->streams = calloc((size_t)job->n_ranks * 2, sizeof(*o->streams));
+    o->local = l;
+    o->streams = calloc((size_t)l->n_ranks * 2, sizeof(*o->streams));
     if (!o->streams) {
         free(o);
-        return fm_fail(-FM_E_NOMEM, "no memory for the output of %d ranks", job->n_ranks);
+        return fm_fail(-FM_E_NOMEM, "no memory for the output of %d ranks", l->n_ranks);
     }
-    o->n_streams = job->n_ranks * 2;
+    o->n_streams = l->n_ranks * 2;
     for (int i = 0; i < o->n_streams; i++) {
-        o->streams[i] = (struct stream){.fd = -1, .rank = i / 2, .target = 1 + i % 2};
+        o->streams[i] = (struct stream){.fd = -1, .rank = &l->ranks[i / 2], .target = 1 + i % 2};
     }
     *out_output = o;
     return 0;
@@ -187,7 +188,7 @@ void fm_output_destroy(struct fm_output *o)
     free(o);
 }
 
-int fm_output_open(struct fm_output *o, int rank, int out_fds[2])
+int fm_output_open(struct fm_output *o, int i, int out_fds[2])
 {
     int fds[2][2];
 
@@ -199,13 +200,13 @@ int fm_output_open(struct fm_output *o, int rank, int out_fds[2])
                 close(fds[j][0]);
                 close(fds[j][1]);
             }
-            return fm_fail(-FM_E_SYSTEM, "a pipe for the output of rank %d: %s", rank,
-                           strerror(err));
+            return fm_fail(-FM_E_SYSTEM, "a pipe for the output of rank %d: %s",
+                           o->streams[2 * i].rank->rank, strerror(err));
         }
     }
     for (int k = 0; k < 2; k++) {
         fcntl(fds[k][0], F_SETFL, O_NONBLOCK);
-        o->streams[rank * 2 + k].fd = fds[k][0];
+        o->streams[2 * i + k].fd = fds[k][0];
         out_fds[k] = fds[k][1];
     }
     return 0;
@@ -216,10 +217,10 @@ int fm_output_max(const struct fm_output *o)
     return o ? o->n_streams : 0;
 }
 
-/* Does what it said last still wait to go out? Then nothing more is taken. */
-static bool is_held(const struct fm_output *o, const struct stream *s)
+/* Is earlier output still buffered? Then no more is read, and the rank blocks in write(2). */
+static bool is_blocked(const struct fm_output *o, const struct stream *s)
 {
-    return o->outlets[s->target].len > 0;
+    return o->local->writers[s->target].len > 0;
 }
 
 int fm_output_poll(const struct fm_output *o, struct pollfd *fds)
@@ -227,7 +228,7 @@ int fm_output_poll(const struct fm_output *o, struct pollfd *fds)
     for (int i = 0; o && i < o->n_streams; i++) {
         const struct stream *s = &o->streams[i];
 
-        fds[i] = (struct pollfd){.fd = is_held(o, s) ? -1 : s->fd, .events = POLLIN};
+        fds[i] = (struct pollfd){.fd = is_blocked(o, s) ? -1 : s->fd, .events = POLLIN};
     }
     return fm_output_max(o);
 }
@@ -252,12 +253,12 @@ void fm_output_serve(struct fm_output *o, const struct pollfd *fds)
         if (s->fd < 0) {
             continue;
         }
-        if (o->outlets[s->target].is_deaf) {
+        if (o->local->writers[s->target].has_no_reader) {
             s->len = 0;
-            close_stream(o, s); /* SIGPIPE tells the rank */
+            close_stream(o, s); /* the rank gets SIGPIPE */
         } else if (fds[i].revents) {
             take(o, s);
-        } else if (s->len > 0 && !is_held(o, s) &&
+        } else if (s->len > 0 && !is_blocked(o, s) &&
                    now - s->since_ns >= QUIET_MS * UINT64_C(1000000)) {
             flush(o, s, true);
         }

@@ -1,35 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Output of the ranks, when lines are to be labelled: it comes through pipes and goes on in whole
- * lines, so that ranks never mix within one. Without labels the ranks write to our own descriptors
- * and nothing of this is used.
+ * Labelled output of the ranks: read from pipes, written in whole lines, so that lines of ranks do
+ * not mix. Without labels the ranks write to the descriptors of mpiexec and this is not used.
  *
- * The beginning of a line that nobody ends is shown after a short quiet time, and when its rank has
- * ended.
+ * An unfinished line is written after 100 ms without output, and when its rank has ended.
  */
 #pragma once
 
 #include <poll.h>
 
-#include "launch/job.h"
-#include "launch/outlet.h"
+#include "launch/local_state.h"
 
 struct fm_output;
 
-/* `outlets` are where the lines go, 1 and 2. *out_output is NULL when no labels are wanted. */
-int fm_output_create(const struct fm_job *job, struct fm_outlet *outlets,
-                     struct fm_output **out_output);
+/* Lines go to l->writers. *out_output is NULL where no labels are requested. */
+int fm_output_create(struct fm_local *l, struct fm_output **out_output);
 void fm_output_destroy(struct fm_output *o);
 
-/* The descriptors that a rank is to have as 1 and 2; ours to close after it started. */
-int fm_output_open(struct fm_output *o, int rank, int out_fds[2]);
+/* Descriptors 1 and 2 of local rank i, to be closed by the caller once it has started. */
+int fm_output_open(struct fm_output *o, int i, int out_fds[2]);
 
 /* Fill fds for poll(); returns how many (at most fm_output_max()). */
 int fm_output_max(const struct fm_output *o);
 int fm_output_poll(const struct fm_output *o, struct pollfd *fds);
-/* Milliseconds after which fm_output_serve() has something to do anyway, -1: nothing. */
+/* Milliseconds until fm_output_serve() has to write an unfinished line; -1: none. */
 int fm_output_wait_ms(const struct fm_output *o);
-/* Take and pass on what there is; fds as poll() left them. */
+/* Read from the pipes that poll() found ready, and write. */
 void fm_output_serve(struct fm_output *o, const struct pollfd *fds);
-/* All ranks have ended: pass on what is left, do not wait for others who hold the pipes. */
+/* All ranks have ended: write what is left. Other processes may hold the pipes: do not wait. */
 void fm_output_drain(struct fm_output *o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the ranks of a job are doing, from their shared pages. */
+/* Reports on the ranks. */
 #include "launch/report.h"
 
 #include <fathom/page.h>
@@ -12,7 +12,7 @@
 #include "util/pagepost.h"
 #include "util/sync.h"
 
-/* As the standard's ABI has them; we include nothing of MPI here. */
+/* As in the standard ABI; the launcher includes nothing of MPI. */
 #define ANY_SOURCE (-1)
 #define ANY_TAG    (-2)
 
@@ -30,7 +30,7 @@ static void print_peer(FILE *to, const struct fathom_page_blocked *b)
     }
 }
 
-/* A writer may be at it: copy, and believe it only if nothing moved meanwhile. */
+/* Copy the record. False: the rank is not blocked, or changed the record meanwhile. */
 static bool copy_blocked(const struct fathom_page *page, struct fathom_page_blocked *out)
 {
     uint64_t since = __atomic_load_n(&page->blocked.since_ns, __ATOMIC_ACQUIRE);
@@ -58,49 +58,50 @@ static void print_page(FILE *to, const struct fathom_page *page)
     }
 }
 
-void fm_report_state(const struct fm_job *job, FILE *to)
+void fm_report_state(const struct fm_local *l)
 {
-    for (int r = 0; r < job->n_ranks; r++) {
+    for (int r = 0; r < l->n_ranks; r++) {
         struct fathom_page *page =
-            mmap(NULL, FATHOM_PAGE_LEN, PROT_READ, MAP_SHARED, job->ranks[r].page_fd, 0);
+            mmap(NULL, FATHOM_PAGE_LEN, PROT_READ, MAP_SHARED, l->ranks[r].page_fd, 0);
 
-        fprintf(to, "mpiexec:   rank %d (pid %d) ", r, (int)job->ranks[r].pid);
-        if (job->ranks[r].is_ended) {
-            fprintf(to, "has ended");
+        fprintf(l->err, "mpiexec:   rank %d (pid %d) ", l->ranks[r].rank, (int)l->ranks[r].pid);
+        if (l->ranks[r].is_ended) {
+            fprintf(l->err, "has ended");
         } else if (page != MAP_FAILED) {
-            print_page(to, page);
+            print_page(l->err, page);
         }
-        fprintf(to, "\n");
+        fprintf(l->err, "\n");
         if (page != MAP_FAILED) {
             munmap(page, FATHOM_PAGE_LEN);
         }
     }
 }
 
-void fm_report_exits(const struct fm_job *job, FILE *to)
+void fm_report_exits(const struct fm_local *l)
 {
-    for (int r = 0; r < job->n_ranks; r++) {
-        const struct fm_rank *rank = &job->ranks[r];
+    for (int r = 0; r < l->n_ranks; r++) {
+        const struct fm_local_rank *rank = &l->ranks[r];
 
         if (rank->pid == 0) {
-            fprintf(to, "mpiexec: rank %d was not started\n", r);
+            fprintf(l->err, "mpiexec: rank %d was not started\n", rank->rank);
         } else if (WIFSIGNALED(rank->wait_status)) {
-            fprintf(to, "mpiexec: rank %d (pid %d): signal %d (%s)\n", r, (int)rank->pid,
-                    WTERMSIG(rank->wait_status), strsignal(WTERMSIG(rank->wait_status)));
+            fprintf(l->err, "mpiexec: rank %d (pid %d): signal %d (%s)\n", rank->rank,
+                    (int)rank->pid, WTERMSIG(rank->wait_status),
+                    strsignal(WTERMSIG(rank->wait_status)));
         } else {
-            fprintf(to, "mpiexec: rank %d (pid %d): exit status %d\n", r, (int)rank->pid,
-                    WEXITSTATUS(rank->wait_status));
+            fprintf(l->err, "mpiexec: rank %d (pid %d): exit status %d\n", rank->rank,
+                    (int)rank->pid, WEXITSTATUS(rank->wait_status));
         }
     }
 }
 
-void fm_report_send_pages(const struct fm_job *job)
+void fm_report_send_pages(const struct fm_local *l)
 {
-    const char *box = getenv(FM_PAGEPOST_ENV);
+    const char *socket = getenv(FM_PAGEPOST_ENV);
 
-    for (int r = 0; r < job->n_ranks; r++) {
-        if (!fm_pagepost_send(box, r, job->ranks[r].page_fd)) {
-            break; /* nobody listens (any more) */
+    for (int r = 0; r < l->n_ranks; r++) {
+        if (!fm_pagepost_send(socket, l->ranks[r].rank, l->ranks[r].page_fd)) {
+            break; /* no reader (any more) */
         }
     }
 }

@@ -221,6 +221,32 @@ class Signals(Test):
                 self.ends(job, 137)
                 self.assertRegex(job.out, r'rank \d .* was killed by signal 9')
 
+    def test_stopped_ranks_end_on_request(self):
+        for sig in signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT:
+            with self.subTest(sig):
+                job = self.actor(2, 'init', 'barrier', 'say:here', 'wait')
+                pids = [int(pid) for _, pid in job.expect(r'rank (\d) pid (\d+)', 2)]
+                for pid in pids:
+                    os.kill(pid, signal.SIGSTOP)
+                until(lambda: all(harness.state_of(p) == 'T' for p in pids), 'both have stopped')
+                os.kill(job.pid, sig)
+                self.ends(job, 128 + sig)
+
+    def test_ranks_that_ignore_a_request(self):
+        job = self.mpiexec('-n', 2, '--grace', '0.2', harness.ACTOR, 'ignore:15', 'init', 'barrier', 'say:here', 'wait')
+        job.expect('here', 2)
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+        self.assertEqual(job.err, 'mpiexec: 2 ranks did not end after SIGTERM; sending SIGKILL\n')
+
+    def test_parent_that_ignores_sigchld(self):
+        """As perl and some CI runners do; the kernel would then reap the ranks unseen."""
+        for words, status in ('exit:0', 0), ('exit:3', 3), ('init 1:kill:9 barrier', 137):
+            with self.subTest(words):
+                job = self.start('env', '--ignore-signal=CHLD', harness.MPIEXEC, '-n', 2, harness.ACTOR,
+                                 *words.split())
+                self.ends(job, status)
+
     def test_second_interrupt_kills(self):
         job = self.actor(2, 'ignore:2', 'say:here', 'wait')
         job.expect('here', 2)

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -295,6 +296,28 @@ class Refused(Test):
                          f'{harness.ACTOR} init barrier finalize', env={'FATHOM_TRANSPORT': 'shm'})
         self.ends(job, 1)
         self.assertRegex(job.err, r'MPI_Init failed: .*File too large \(see ulimit -f\)')
+
+    def test_exec_that_fails(self):
+        """The file can be executed by its mode, but not by the kernel: the reason is reported."""
+        with tempfile.TemporaryDirectory() as d:
+            with open(d + '/script', 'w') as f:
+                f.write('#!/no/such/interpreter\n')
+            shutil.copy(harness.ACTOR, d + '/busy')
+            for name in 'script', 'busy':
+                os.chmod(f'{d}/{name}', 0o755)
+            with open(d + '/busy', 'r+b'):
+                for name, status, text in [
+                        ('script', 127, 'No such file or directory (its interpreter or dynamic loader is missing)'),
+                        ('busy', 126, 'Text file busy')]:
+                    job = self.mpiexec('-n', 2, f'{d}/{name}')
+                    self.ends(job, status)
+                    self.assertEqual(job.err, f'mpiexec: rank 0: cannot execute {d}/{name}: {text}\n')
+
+    def test_descriptor_limit(self):
+        """Pages of ranks need more descriptors than the soft limit, which the ranks get back."""
+        job = self.start('bash', '-c', f'ulimit -Sn 64; exec {harness.MPIEXEC} -n 70 sh -c "ulimit -Sn"')
+        self.ends(job, 0)
+        self.assertEqual(job.out, '64\n' * 70)
 
     @unittest.skipIf(harness.has_sanitizer(), 'sanitizers reserve terabytes of address space')
     def test_limited_address_space(self):

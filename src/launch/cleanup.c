@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tidying up after ranks that were killed. */
-#include "launch/sweep.h"
+/* Removing what ranks that were killed leave behind. */
+#include "launch/cleanup.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "4711:0:2", and whose it is. */
+/* Is the name "PID:DOMAIN:ENDPOINT", as in "4711:0:2"? */
 static bool is_of_provider(const char *name, pid_t *out_pid)
 {
     int pid, domain, endpoint, len = -1;
@@ -23,7 +23,7 @@ static bool is_of_provider(const char *name, pid_t *out_pid)
     return true;
 }
 
-void fm_sweep(const struct fm_job *job)
+void fm_cleanup_files(const struct fm_local *l)
 {
     DIR *dir = opendir("/dev/shm");
     struct dirent *entry;
@@ -33,8 +33,8 @@ void fm_sweep(const struct fm_job *job)
         return;
     }
     while ((entry = readdir(dir))) {
-        for (int r = 0; is_of_provider(entry->d_name, &pid) && r < job->n_ranks; r++) {
-            if (job->ranks[r].pid == pid && job->ranks[r].is_ended) {
+        for (int r = 0; is_of_provider(entry->d_name, &pid) && r < l->n_ranks; r++) {
+            if (l->ranks[r].pid == pid && l->ranks[r].is_ended) {
                 unlinkat(dirfd(dir), entry->d_name, 0);
                 break;
             }
@@ -43,8 +43,8 @@ void fm_sweep(const struct fm_job *job)
     closedir(dir);
 }
 
-/* By the place in the job, which a rank hands on to what it starts. */
-static bool is_of_job(const struct fm_job *job, pid_t pid)
+/* Does the environment of a process name this job? Processes inherit it from their rank. */
+static bool is_of_job(const struct fm_local *l, pid_t pid)
 {
     static const char name[] = FM_KEYTABLE_ENV "=";
     struct fm_keytable_place place;
@@ -58,7 +58,7 @@ static bool is_of_job(const struct fm_job *job, pid_t pid)
     while (f && !is_found && getdelim(&entry, &room, '\0', f) > 0) {
         is_found = strncmp(entry, name, sizeof(name) - 1) == 0 &&
                    fm_keytable_place_parse(entry + sizeof(name) - 1, &place) == 0 &&
-                   place.launcher == getpid() && place.token == job->table->token;
+                   place.launcher == getpid() && place.token == l->table->token;
     }
     if (f) {
         fclose(f);
@@ -67,7 +67,7 @@ static bool is_of_job(const struct fm_job *job, pid_t pid)
     return is_found;
 }
 
-void fm_sweep_processes(const struct fm_job *job)
+void fm_cleanup_processes(const struct fm_local *l)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
@@ -75,7 +75,7 @@ void fm_sweep_processes(const struct fm_job *job)
     while (dir && (entry = readdir(dir))) {
         pid_t pid = atoi(entry->d_name);
 
-        if (pid > 0 && getpgid(pid) == getpgrp() && is_of_job(job, pid)) {
+        if (pid > 0 && getpgid(pid) == getpgrp() && is_of_job(l, pid)) {
             kill(pid, SIGKILL);
         }
     }

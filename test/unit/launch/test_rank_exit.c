@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of what the end of a rank means: one row per way to end. */
-#include "launch/verdict.h"
+#include "launch/rank_exit.h"
 
 #include <check.h>
 #include <signal.h>
@@ -38,9 +38,9 @@ static const struct {
 START_TEST(table)
 {
     for (size_t i = 0; i < FM_ARRAY_LEN(rows); i++) {
-        struct fm_verdict v;
+        struct fm_rank_exit v;
 
-        fm_verdict_of(&rows[i].end, &v);
+        fm_rank_exit_of(&rows[i].end, &v);
         ck_assert_msg(v.exit_status == rows[i].exit_status, "row %zu: %d", i, v.exit_status);
         ck_assert_msg(v.must_end_job == rows[i].must_end_job, "row %zu", i);
         ck_assert_msg(strstr(v.text, rows[i].text), "row %zu: %s", i, v.text);
@@ -51,8 +51,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("verdict");
-    TCase *t = tcase_create("verdict");
+    Suite *s = suite_create("rank_exit");
+    TCase *t = tcase_create("rank_exit");
 
     tcase_add_test(t, table);
     suite_add_tcase(s, t);
