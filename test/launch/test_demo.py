@@ -26,10 +26,10 @@ COLLECTIVES = {
     'bcast binomial': ([2, 0, 1, 0], 8),
     'reduce binomial': ([0, 1, 1, 1], 8),
     'allreduce doubling': ([2, 2, 2, 2], 8),
-    'barrier node': ([0] * N, 0),
-    'bcast node': ([0] * N, 0),
-    'reduce node': ([0] * N, 0),
-    'allreduce node': ([0] * N, 0),
+    'barrier shm': ([0] * N, 0),
+    'bcast shm': ([0] * N, 0),
+    'reduce shm': ([0] * N, 0),
+    'allreduce shm': ([0] * N, 0),
 }
 
 

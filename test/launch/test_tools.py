@@ -288,13 +288,13 @@ class Stat(Test):
 
     def test_shares_and_lows(self):
         steps = ['init', 'barrier', 'finalize']
-        data, _ = self.stat(harness.MPIEXEC, '-n', 2, '--set', 'coll_node_comms=3',
-                            '--set', 'coll_node=always', '--set', 'coll_node_after=0',
+        data, _ = self.stat(harness.MPIEXEC, '-n', 2, '--set', 'coll_shm_comms=3',
+                            '--set', 'coll_shm=always', '--set', 'coll_shm_after=0',
                             '--set', 'p2p_rts_window=77', harness.ACTOR, *steps[:2], '0:kill:9',
                             'wait', status=137)
         for r in data['ranks']:
             self.assertIsInstance(r['pvars']['p2p_unexpected_utilization'], float)
-            self.assertEqual(r['pvars']['coll_node_utilization'], 1 / 3)
+            self.assertEqual(r['pvars']['coll_shm_utilization'], 1 / 3)
             self.assertEqual(r['pvars']['p2p_rts_room_low'], 77)
             self.assertEqual(r['pvars']['mpit_cvar_last'], 0)
             world = [o for o in r['objects'] if o['name'] == 'MPI_COMM_WORLD'][0]

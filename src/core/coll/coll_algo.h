@@ -7,29 +7,12 @@
 
 #include "core/coll/coll_sched.h"
 
-typedef void (*fm_algo_fn)(struct fm_sched *s, const struct fm_coll *c);
-
-void fm_algo_barrier_dissemination(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_bcast_binomial(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_bcast_scatter_ring(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_reduce_binomial(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_reduce_halving(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_allreduce_doubling(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_allreduce_halving(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_gather_binomial(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_gather_linear(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_scatter_binomial(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_scatter_linear(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_allgather_bruck(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_allgather_doubling(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_allgather_ring(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_alltoall_bruck(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_alltoall_pairwise(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_alltoall_window(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_reduce_scatter_by_reduce(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_reduce_scatter_pairwise(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_scan_doubling(struct fm_sched *s, const struct fm_coll *c);
-void fm_algo_exscan_doubling(struct fm_sched *s, const struct fm_coll *c);
+/* The functions of the rows that go by messages. */
+#define FM_COLL_DECLARE_MSG(algo) void algo(struct fm_sched *s, const struct fm_coll *c);
+#define FM_COLL_DECLARE_SHM(algo)
+#define FM_COLL_DECLARE(KIND, kind, name, item, way, ...)                                          \
+    FM_COLL_DECLARE_##way(fm_algo_##kind##_##name)
+FM_COLL_ALGOS(FM_COLL_DECLARE)
 
 /* All kinds that intercommunicators have (all but scan and exscan). */
 void fm_algo_inter(struct fm_sched *s, const struct fm_coll *c);
@@ -46,16 +29,3 @@ struct fm_accu {
 void fm_accu_combine(struct fm_sched *s, struct fm_accu *a, struct fm_op *op, bool other_is_left);
 /* With mine a copy of this rank's contribution to a reduction. */
 struct fm_accu fm_accu_begin(struct fm_sched *s, const struct fm_coll *c);
-
-/* This rank's contribution to a reduction: the send side, or the receive side when in place. */
-struct fm_buf fm_coll_contribution(const struct fm_coll *c);
-
-static FM_INLINE int fm_pof2_below(int n)
-{
-    int p = 1;
-
-    while (p <= n / 2) {
-        p *= 2;
-    }
-    return p;
-}

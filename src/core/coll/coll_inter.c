@@ -164,7 +164,7 @@ static void reduce_scatter(struct fm_sched *s, const struct fm_coll *c)
 
 void fm_algo_inter(struct fm_sched *s, const struct fm_coll *c)
 {
-    static const fm_algo_fn algos[FM_COLL_COUNT] = {
+    static const fm_coll_algo_fn algos[FM_COLL_COUNT] = {
         [FM_COLL_BARRIER] = barrier,
         [FM_COLL_BCAST] = bcast,
         [FM_COLL_REDUCE] = reduce,

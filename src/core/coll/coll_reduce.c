@@ -9,13 +9,6 @@
  */
 #include "core/coll/coll_algo.h"
 
-struct fm_buf fm_coll_contribution(const struct fm_coll *c)
-{
-    const void *from = c->send.buf == MPI_IN_PLACE ? c->recv.buf : c->send.buf;
-
-    return fm_buf_of(from, c->recv.count, c->recv.dtype);
-}
-
 struct fm_accu fm_accu_begin(struct fm_sched *s, const struct fm_coll *c)
 {
     struct fm_accu a = {fm_step_temp_typed(s, c->recv.count, c->recv.dtype),
@@ -123,7 +116,7 @@ static void unfold(struct fm_sched *s, const struct fm_coll *c, struct fm_buf re
 /* log2(p) exchanges of the whole vector: for short ones. */
 void fm_algo_allreduce_doubling(struct fm_sched *s, const struct fm_coll *c)
 {
-    int pof2 = fm_pof2_below(c->comm->size);
+    int pof2 = fm_coll_pof2_below(c->comm->size);
     struct fm_accu a = fm_accu_begin(s, c);
     int me = fold(s, c, &a, pof2);
 
@@ -210,7 +203,7 @@ static struct run of_partner(const struct halves *h, int k)
    vector, however many ranks there are. For long ones. */
 void fm_algo_allreduce_halving(struct fm_sched *s, const struct fm_coll *c)
 {
-    struct halves h = {.pof2 = fm_pof2_below(c->comm->size)};
+    struct halves h = {.pof2 = fm_coll_pof2_below(c->comm->size)};
     struct fm_accu a = fm_accu_begin(s, c);
 
     h.me = fold(s, c, &a, h.pof2);
@@ -250,7 +243,7 @@ static void gather_parts(struct fm_sched *s, const struct fm_coll *c, struct fm_
 
 void fm_algo_reduce_halving(struct fm_sched *s, const struct fm_coll *c)
 {
-    struct halves h = {.pof2 = fm_pof2_below(c->comm->size)};
+    struct halves h = {.pof2 = fm_coll_pof2_below(c->comm->size)};
     int rank = c->comm->rank, n_pairs = c->comm->size - h.pof2;
     /* A root that fold() sends away gets the result from its partner. */
     bool root_is_out = c->root < 2 * n_pairs && c->root % 2 == 0;

@@ -7,7 +7,8 @@
  * receives between two fences run at the same time; a fence waits for them. Local steps (copy,
  * apply) happen in program order and must not touch what a send or receive since the last fence
  * uses. No step's outcome steers an algorithm, therefore the same calls may be
- *   - live: local steps are done at once, messages at the next fence (blocking collectives: nothing
+ *   - immediate: local steps are done at once, messages at the next fence (blocking collectives:
+ * nothing
  *     is recorded, one message or exchange between two fences needs no request), or
  *   - recorded, to be run by progress, once or many times.
  *
@@ -15,14 +16,15 @@
  * local steps do nothing any more, messages are received into nothing, and empty ones are sent.
  * Whoever gets less than there should be fails too (MPI-5.0 6.1: as much as was sent is received),
  * so that no rank takes for data what another could not make. Where the error is going to end the
- * job, a live schedule does not go on: if the ranks were called with counts that made them choose
- * different algorithms, it could wait for messages that nobody sends. Temporary memory lives as
- * long as the schedule.
+ * job, an immediate schedule does not go on: if the ranks were called with counts that made them
+ * choose different algorithms, it could wait for messages that nobody sends. Temporary memory lives
+ * as long as the schedule.
  */
 #pragma once
 
 #include <stdbool.h>
 
+#include "core/coll/coll_call.h"
 #include "core/coll/coll_vars.h"
 #include "core/object/request.h"
 
@@ -82,7 +84,8 @@ struct fm_sched {
 void fm_sched_init(struct fm_sched *s, struct fm_comm *comm, bool is_immediate);
 /* The same for local steps and temporary memory only: takes no tag. */
 void fm_sched_init_local(struct fm_sched *s, struct fm_comm *comm);
-/* Does what a live one has still to do; frees all that it holds. Returns the first failure. */
+/* Does what an immediate one has still to do; frees all that it holds. Returns the first
+   failure. */
 int fm_sched_finish(struct fm_sched *s);
 
 /* Further messages travel in an intercommunicator's local_comm (or in comm again). */
@@ -117,22 +120,6 @@ static FM_INLINE void fm_step_exchange(struct fm_sched *s, struct fm_buf send, i
 void *fm_step_temp(struct fm_sched *s, MPI_Count len);
 /* Room for count elements of a type in its own layout; .buf is where displacement 0 is. */
 struct fm_buf fm_step_temp_typed(struct fm_sched *s, MPI_Count count, struct fm_dtype *t);
-
-static FM_INLINE struct fm_buf fm_buf_of(const void *buf, MPI_Count count, struct fm_dtype *dtype)
-{
-    return (struct fm_buf){.buf = (void *)buf, .count = count, .dtype = dtype};
-}
-
-static FM_INLINE struct fm_buf fm_buf_bytes(const void *buf, MPI_Count len)
-{
-    return fm_buf_of(buf, len, fm_dtype_byte());
-}
-
-/* Elements [from, from + count) of a buffer. */
-static FM_INLINE struct fm_buf fm_buf_part(struct fm_buf b, MPI_Count from, MPI_Count count)
-{
-    return fm_buf_of((char *)b.buf + from * b.dtype->extent, count, b.dtype);
-}
 
 /* The message that a send or receive step stands for. */
 struct fm_msg fm_sched_message(const struct fm_sched *s, const struct fm_step *step);

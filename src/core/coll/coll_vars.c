@@ -11,31 +11,16 @@ static const struct fathom_enum_item reason_items[] = {
     {FM_COLL_WHY_NONE, "none"},   {FM_COLL_WHY_FORCED, "forced"}, {FM_COLL_WHY_ONLY, "only_one"},
     {FM_COLL_WHY_SHORT, "short"}, {FM_COLL_WHY_LONG, "long"},     {FM_COLL_WHY_ORDER, "order"},
     {FM_COLL_WHY_VARYING, "varying"}, {FM_COLL_WHY_RANKS, "ranks"}, {FM_COLL_WHY_UNFIT, "unfit"},
-    {FM_COLL_WHY_NODE, "one_host"},
+    {FM_COLL_WHY_ONE_HOST, "one_host"},
 };
 static const struct fathom_enum reasons = {"coll_reason", reason_items,
                                            FM_ARRAY_LEN(reason_items)};
 
-static const struct fathom_enum_item barrier_items[] = {
-    {0, "auto"}, {1, "dissem"}, {2, "node"}};
-static const struct fathom_enum_item bcast_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "scatterring"}, {3, "node"}};
-static const struct fathom_enum_item reduce_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "halving"}, {3, "node"}};
-static const struct fathom_enum_item allreduce_items[] = {
-    {0, "auto"}, {1, "doubling"}, {2, "halving"}, {3, "node"}};
-static const struct fathom_enum_item gather_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "linear"}};
-static const struct fathom_enum_item scatter_items[] = {
-    {0, "auto"}, {1, "binomial"}, {2, "linear"}};
-static const struct fathom_enum_item allgather_items[] = {
-    {0, "auto"}, {1, "bruck"}, {2, "doubling"}, {3, "ring"}, {4, "node"}};
-static const struct fathom_enum_item alltoall_items[] = {
-    {0, "auto"}, {1, "bruck"}, {2, "window"}, {3, "pairwise"}};
-static const struct fathom_enum_item reduce_scatter_items[] = {
-    {0, "auto"}, {1, "by_reduce"}, {2, "pairwise"}};
-static const struct fathom_enum_item scan_items[] = {{0, "auto"}, {1, "doubling"}};
-static const struct fathom_enum_item exscan_items[] = {{0, "auto"}, {1, "doubling"}};
+#define ITEM(KIND, kind, name, item, ...) {FM_COLL_##KIND##_##name, item},
+#define ITEMS(KIND, kind)                                                                          \
+    static const struct fathom_enum_item kind##_items[] = {{0, "auto"},                            \
+                                                           FM_COLL_##KIND##_ALGOS(ITEM)};
+FM_COLL_KINDS(ITEMS)
 
 #define ENUM(KIND, kind)                                                                           \
     static const struct fathom_enum kind##_algorithms = {"coll_" #kind "_algorithm", kind##_items, \
@@ -57,34 +42,45 @@ static const struct fathom_enum timings = {"coll_timing", timing_items, FM_ARRAY
 static const struct fathom_cvar cvars[] = {
     FM_COLL_KINDS(FORCE_ROW) FM_COLL_CUTOFFS(CUTOFF_ROW)
     {.name = "coll_timing",
-     .desc = "Whether the time of collectives is taken: asked does it while a tool has started one "
-             "of the timers; set always to see the times from outside, for two looks at the clock "
-             "in each call.",
+     .desc = "When the time of collectives is taken: asked is while a tool has started one of the "
+             "timers; always makes the times readable from outside the process too, and costs two "
+             "reads of the clock per call.",
      .type = FATHOM_INT, .scope = FATHOM_SCOPE_LOCAL, .verbosity = FATHOM_USER_DETAIL,
      .items = &timings, .at = WORD(timing), .category = "coll"},
 };
 
-#define CALLS_ROW(KIND, kind, number, algo, text, what)                                            \
-    {"coll_" #kind "_" #algo "_calls", "Calls of " #kind " that went by " #algo ": " what ".",     \
+/* One algorithm of a kind: number, name in the variables. */
+#define ALGO_ROWS(KIND, kind, number, algo, what)                                                  \
+    {"coll_" #kind "_" #algo "_calls", "Calls of " #kind " that used " #algo ": " what ".",        \
      "calls", FATHOM_COUNTER, .at = WORD(n_calls[FM_COLL_##KIND][number]),                         \
      .category = "coll_" #kind},                                                                   \
-    {"coll_" #kind "_" #algo "_bytes", "Bytes of the " #kind "s by " #algo ": of one vector "     \
-     "or block a call, of all blocks in gathers to all and where they may differ; between groups " \
-     "of what this rank sends and what it receives.", "bytes",                                     \
-     FATHOM_AGGREGATE, .at = WORD(n_bytes[FM_COLL_##KIND][number]),                       \
+    {"coll_" #kind "_" #algo "_bytes", "Bytes of the " #kind "s that used " #algo ": of one "      \
+     "vector or block per call; of all blocks in gathers to all and where blocks may differ; of "  \
+     "what this rank sends and receives on intercommunicators.", "bytes",                          \
+     FATHOM_AGGREGATE, .at = WORD(n_bytes[FM_COLL_##KIND][number]),                                \
      .category = "coll_" #kind},                                                                   \
-    {"coll_" #kind "_" #algo "_time", "Time of the " #kind "s by " #algo ", from the call or the " \
-     "start to completion, while coll_timing has it taken.", "ns", FATHOM_TIMER,                   \
+    {"coll_" #kind "_" #algo "_time", "Time of the " #kind "s that used " #algo ", from the call " \
+     "or the start to completion, while coll_timing has it taken.", "ns", FATHOM_TIMER,            \
      .at = WORD(ns[FM_COLL_##KIND][number]), .on_at = WORD(n_timers), .category = "coll_" #kind},
+#define CALLS_ROW(KIND, kind, algo, item, way, fits, suits, range, what)                           \
+    ALGO_ROWS(KIND, kind, FM_COLL_##KIND##_##algo, algo, what)
+/* Those that intercommunicators have; scan and exscan have none. */
+#define INTER_WHAT           "between the two groups of an intercommunicator"
+#define INTER_ROW(KIND, kind) ALGO_ROWS(KIND, kind, FM_COLL_INTER, inter, INTER_WHAT)
+#define INTER_ROWS                                                                                 \
+    INTER_ROW(BARRIER, barrier) INTER_ROW(BCAST, bcast) INTER_ROW(REDUCE, reduce)                  \
+    INTER_ROW(ALLREDUCE, allreduce) INTER_ROW(GATHER, gather) INTER_ROW(SCATTER, scatter)          \
+    INTER_ROW(ALLGATHER, allgather) INTER_ROW(ALLTOALL, alltoall)                                  \
+    INTER_ROW(REDUCE_SCATTER, reduce_scatter)
 #define STATE_ROWS(KIND, kind)                                                                     \
-    {"coll_" #kind "_last", "Algorithm of the last " #kind ", but for those on "                   \
-     "intercommunicators.", NULL, FATHOM_STATE,                                                    \
+    {"coll_" #kind "_last", "Algorithm of the last " #kind " on an intracommunicator.",            \
+     NULL, FATHOM_STATE,                                                                           \
      .items = &kind##_algorithms, .at = WORD(last[FM_COLL_##KIND]), .category = "coll_" #kind},    \
     {"coll_" #kind "_reason", "Why the last " #kind " took its algorithm.", NULL, FATHOM_STATE,    \
      .items = &reasons, .at = WORD(reason[FM_COLL_##KIND]), .category = "coll_" #kind},
 #define ARRAY_ROWS(KIND, kind)                                                                     \
-    {"coll_" #kind "_calls", "Calls of " #kind " by algorithm: element k counts those that went "  \
-     "by the item of value k of coll_" #kind "_algorithm, element 0 those on "                     \
+    {"coll_" #kind "_calls", "Calls of " #kind " by algorithm: element k counts those that used "  \
+     "the item of value k of coll_" #kind "_algorithm, element 0 those on "                     \
      "intercommunicators.", "calls", FATHOM_COUNTER,                                               \
      .at = WORD(n_calls[FM_COLL_##KIND]), .count = FM_COLL_MAX_ALGOS, .category = "coll_" #kind},  \
     {"coll_" #kind "_bytes", "Bytes of the " #kind "s by algorithm, as in coll_" #kind "_calls.",  \
@@ -94,7 +90,7 @@ static const struct fathom_cvar cvars[] = {
      "while coll_timing has it taken.", "ns", FATHOM_TIMER, .at = WORD(ns[FM_COLL_##KIND]),        \
      .count = FM_COLL_MAX_ALGOS, .on_at = WORD(n_timers), .category = "coll_" #kind},
 static const struct fathom_pvar pvars[] = {
-    FM_COLL_ALGOS(CALLS_ROW) FM_COLL_NODE_ALGOS(CALLS_ROW) FM_COLL_INTERS(CALLS_ROW)
+    FM_COLL_ALGOS(CALLS_ROW) INTER_ROWS
     FM_COLL_KINDS(STATE_ROWS)
     FM_COLL_KINDS(ARRAY_ROWS)};
 
@@ -112,7 +108,7 @@ static const struct fathom_enum kinds = {"coll_kind", kind_items, FM_ARRAY_LEN(k
 static const struct fathom_enum_item name_items[] = {
     {0, "inter"},   {1, "dissem"}, {2, "binomial"}, {3, "scatterring"}, {4, "halving"},
     {5, "doubling"}, {6, "linear"}, {7, "bruck"},    {8, "ring"},        {9, "window"},
-    {10, "pairwise"}, {11, "by_reduce"}, {12, "node"},
+    {10, "pairwise"}, {11, "by_reduce"}, {12, "shm"},
 };
 static const struct fathom_enum names = {"coll_algorithm", name_items, FM_ARRAY_LEN(name_items)};
 
@@ -151,11 +147,11 @@ const struct fathom_table fm_coll_vars = {
 
 #define DEFAULT(thing, value, text) .thing = value,
 
-/* Private words, with the defaults, until fm_coll_init() names those in the page. */
+/* Private words, with the defaults, until fm_coll_vars_init() names those in the page. */
 static struct fm_coll_counters no_page = {.cut = {FM_COLL_CUTOFFS(DEFAULT)}};
 struct fm_coll_counters *fm_coll_counters = &no_page;
 
-void fm_coll_init(void *block)
+void fm_coll_vars_init(void *block)
 {
     fm_coll_counters = block ? block : &no_page;
 }

@@ -1,78 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What collectives there are, by which algorithms, and the words that are kept of them; the rows
- * over these are in coll_vars.c. For coll.c and sched_run.c.
+ * Variables of the collectives: cut-offs, and counters by algorithm. Their rows are in coll_vars.c.
  *
  * Calls and bytes are counted when an operation begins: a persistent one at each start. Its time is
  * taken from there to its completion, and only while a tool has started one of the timers, or
- * coll_timing says always: two looks at the clock cost as much as a short barrier.
+ * coll_timing says always: two reads of the clock cost as much as a short barrier.
  */
 #pragma once
 
 #include <fathom/mpit.h>
 
-#include "core/coll/coll.h"
-
-/* Kinds: identifier, name. */
-#define FM_COLL_KINDS(X)                                                                           \
-    X(BARRIER, barrier)                                                                            \
-    X(BCAST, bcast)                                                                                \
-    X(REDUCE, reduce)                                                                              \
-    X(ALLREDUCE, allreduce)                                                                        \
-    X(GATHER, gather)                                                                              \
-    X(SCATTER, scatter)                                                                            \
-    X(ALLGATHER, allgather)                                                                        \
-    X(ALLTOALL, alltoall)                                                                          \
-    X(REDUCE_SCATTER, reduce_scatter)                                                              \
-    X(SCAN, scan)                                                                                  \
-    X(EXSCAN, exscan)
-
-/* Algorithms: kind, its name, number, name (at most 11 characters), one sentence. */
-#define FM_COLL_ALGOS(X)                                                                           \
-    X(BARRIER, barrier, 1, dissemination, "dissem", "log2(p) rounds of tokens")                    \
-    X(BCAST, bcast, 1, binomial, "binomial", "whole messages down a binomial tree")                \
-    X(BCAST, bcast, 2, scatter_ring, "scatterring", "pieces scattered, then passed round a ring")  \
-    X(REDUCE, reduce, 1, binomial, "binomial", "whole vectors up a binomial tree")                 \
-    X(REDUCE, reduce, 2, halving, "halving", "vector halving, then parts gathered at the root")    \
-    X(ALLREDUCE, allreduce, 1, doubling, "doubling", "whole vectors exchanged log2(p) times")      \
-    X(ALLREDUCE, allreduce, 2, halving, "halving", "vector halving, then parts gathered by all")   \
-    X(GATHER, gather, 1, binomial, "binomial", "packed blocks up a binomial tree")                 \
-    X(GATHER, gather, 2, linear, "linear", "every block straight to the root")                     \
-    X(SCATTER, scatter, 1, binomial, "binomial", "packed blocks down a binomial tree")             \
-    X(SCATTER, scatter, 2, linear, "linear", "every block straight from the root")                 \
-    X(ALLGATHER, allgather, 1, bruck, "bruck", "packed blocks in ceil(log2(p)) rounds")            \
-    X(ALLGATHER, allgather, 2, doubling, "doubling", "blocks in place, for powers of two")         \
-    X(ALLGATHER, allgather, 3, ring, "ring", "blocks passed round a ring, without copies")         \
-    X(ALLTOALL, alltoall, 1, bruck, "bruck", "packed blocks in ceil(log2(p)) rounds")              \
-    X(ALLTOALL, alltoall, 2, window, "window", "many exchanges at the same time")                  \
-    X(ALLTOALL, alltoall, 3, pairwise, "pairwise", "one exchange after the other")                 \
-    X(REDUCE_SCATTER, reduce_scatter, 1, by_reduce, "by_reduce", "reduced at rank 0, scattered")   \
-    X(REDUCE_SCATTER, reduce_scatter, 2, pairwise, "pairwise", "every block straight to its rank") \
-    X(SCAN, scan, 1, doubling, "doubling", "partial results exchanged log2(p) times")              \
-    X(EXSCAN, exscan, 1, doubling, "doubling", "partial results exchanged log2(p) times")
-
-/* Those of blocking calls on one host (node.h), which are no schedules; the same columns. */
-#define FM_COLL_NODE_WHAT "memory that the ranks of one host share"
-#define FM_COLL_NODE_ALGOS(X)                                                                      \
-    X(BARRIER, barrier, 2, node, "node", FM_COLL_NODE_WHAT)                                        \
-    X(BCAST, bcast, 3, node, "node", FM_COLL_NODE_WHAT)                                            \
-    X(REDUCE, reduce, 3, node, "node", FM_COLL_NODE_WHAT)                                          \
-    X(ALLREDUCE, allreduce, 3, node, "node", FM_COLL_NODE_WHAT)                                    \
-    X(ALLGATHER, allgather, 4, node, "node", FM_COLL_NODE_WHAT)
-
-/* Those of intercommunicators, which are no choice (coll_inter.c). Number 0, FM_COLL_INTER; same
-   columns. */
-#define FM_COLL_INTER_WHAT "between the two groups of an intercommunicator"
-#define FM_COLL_INTERS(X)                                                                          \
-    X(BARRIER, barrier, 0, inter, "inter", FM_COLL_INTER_WHAT)                                     \
-    X(BCAST, bcast, 0, inter, "inter", FM_COLL_INTER_WHAT)                                         \
-    X(REDUCE, reduce, 0, inter, "inter", FM_COLL_INTER_WHAT)                                       \
-    X(ALLREDUCE, allreduce, 0, inter, "inter", FM_COLL_INTER_WHAT)                                 \
-    X(GATHER, gather, 0, inter, "inter", FM_COLL_INTER_WHAT)                                       \
-    X(SCATTER, scatter, 0, inter, "inter", FM_COLL_INTER_WHAT)                                     \
-    X(ALLGATHER, allgather, 0, inter, "inter", FM_COLL_INTER_WHAT)                                 \
-    X(ALLTOALL, alltoall, 0, inter, "inter", FM_COLL_INTER_WHAT)                                   \
-    X(REDUCE_SCATTER, reduce_scatter, 0, inter, "inter", FM_COLL_INTER_WHAT)
+#include "core/coll/coll_table.h"
 
 /* Cut-offs: name, default in bytes, what it steers. */
 #define FM_COLL_CUTOFFS(X)                                                                         \
@@ -104,22 +42,6 @@
       "Bytes from which a reduce_scatter with an operation that "                                  \
       "commutes sends every block straight to its rank.")
 
-#define FM_COLL_MAX_ALGOS 5
-
-/* Why an algorithm was taken. */
-enum fm_coll_reason {
-    FM_COLL_WHY_NONE,
-    FM_COLL_WHY_FORCED,
-    FM_COLL_WHY_ONLY,
-    FM_COLL_WHY_SHORT,
-    FM_COLL_WHY_LONG,
-    FM_COLL_WHY_ORDER,
-    FM_COLL_WHY_VARYING,
-    FM_COLL_WHY_RANKS,
-    FM_COLL_WHY_UNFIT,
-    FM_COLL_WHY_NODE
-};
-
 struct fm_coll_cutoffs {
 #define FM_COLL_CUTOFF_WORD(name, value, desc) uint64_t name;
     FM_COLL_CUTOFFS(FM_COLL_CUTOFF_WORD)
@@ -139,6 +61,11 @@ struct fm_coll_counters {
     uint64_t on_chosen;             /* event */
 };
 
+extern const struct fathom_table fm_coll_vars;
+
+/* Take the block of fm_coll_vars (NULL: no registry). */
+void fm_coll_vars_init(void *counters);
+
 /* In the page, or private ones. Guarded by the library lock. */
 extern struct fm_coll_counters *fm_coll_counters;
 
@@ -148,11 +75,10 @@ struct fm_coll_use {
     int algo; /* FM_COLL_INTER: of an intercommunicator */
     enum fm_coll_reason why;
     uint64_t len;
-    uint64_t began; /* 0: nobody wants its time */
+    uint64_t began; /* 0: its time is not taken */
 };
-#define FM_COLL_INTER 0
 
-/* It was chosen: for those who look on. */
+/* Raise coll_chosen_event. */
 FM_COLD void fm_coll_vars_emit(const struct fm_coll_use *use, const struct fm_comm *comm);
 
 /* The operation begins (once more). */

@@ -23,7 +23,7 @@
 /* Words of the process, one block. */
 struct comm_counters {
     uint64_t eager_limit; /* control variable: what new communicators begin with */
-    uint64_t node;        /* control variable: enum fm_comm_node */
+    uint64_t coll_shm;    /* control variable: enum fm_comm_coll_shm */
     uint64_t limit;       /* control variable: see fm_comm_limit() */
     struct fathom_level live;
     uint64_t n_created, n_freed;
@@ -44,10 +44,12 @@ static const struct fathom_term all_sent = OF_ALL(sent.n), all_sent_bytes = OF_A
 static const struct fathom_term all_recvd = OF_ALL(recvd.n), all_recvd_bytes = OF_ALL(recvd.len);
 
 /* clang-format off */
-static const struct fathom_enum_item node_items[] = {
-    {FM_COMM_NODE_AUTO, "auto"}, {FM_COMM_NODE_NEVER, "never"}, {FM_COMM_NODE_ALWAYS, "always"},
+static const struct fathom_enum_item coll_shm_items[] = {
+    {FM_COMM_COLL_SHM_AUTO, "auto"}, {FM_COMM_COLL_SHM_NEVER, "never"},
+    {FM_COMM_COLL_SHM_ALWAYS, "always"},
 };
-static const struct fathom_enum node_enum = {"coll_node", node_items, FM_ARRAY_LEN(node_items)};
+static const struct fathom_enum coll_shm_enum = {"coll_shm", coll_shm_items,
+                                                 FM_ARRAY_LEN(coll_shm_items)};
 
 static const struct fathom_cvar cvars[] = {
     {"comm_eager_limit", "Bytes up to which messages of communicators made from now on travel with "
@@ -56,12 +58,14 @@ static const struct fathom_cvar cvars[] = {
      .bind = FATHOM_BIND_COMM, .at = WORD(eager_limit),
      .object_at = offsetof(struct fm_comm_counters, eager_limit), .def = NO_LIMIT, .min = 0,
      .max = NO_LIMIT},
-    {"coll_node", "Whether short blocking collectives of ranks on one host go through memory that "
-     "they share: auto does so with more ranks than processors, always where it can, never sends "
-     "messages.", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
-     .verbosity = FATHOM_TUNER_BASIC, .bind = FATHOM_BIND_COMM, .items = &node_enum,
-     .at = WORD(node),
-     .object_at = offsetof(struct fm_comm_counters, node), .category = "coll_node"},
+    {"coll_shm", "When blocking collectives of ranks on one host use memory that they share: auto "
+     "for communicators that use collectives often and have more ranks than processors or at most "
+     "coll_shm_spread ranks, always where all ranks can attach it, never not at all.",
+     .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
+     .verbosity = FATHOM_TUNER_BASIC, .bind = FATHOM_BIND_COMM, .items = &coll_shm_enum,
+     .at = WORD(coll_shm),
+     .object_at = offsetof(struct fm_comm_counters, coll_shm), .formerly = "coll_node",
+     .category = "coll_shm"},
     {"comm_limit", "Communicators that may be made and not yet freed, those that serve "
      "intercommunicators among them, before making another fails in all its processes; lower it "
      "to find out early where a program forgets to free them.", "comms",
@@ -306,9 +310,11 @@ void fm_comm_release(struct fm_comm *comm)
     fm_object_free(comm);
 }
 
-enum fm_comm_node fm_comm_node_mode(const struct fm_comm *comm)
+enum fm_comm_coll_shm fm_comm_coll_shm(const struct fm_comm *comm)
 {
-    return (enum fm_comm_node)(comm->counters->node ? comm->counters->node - 1 : counters->node);
+    const uint64_t own = comm->counters->coll_shm;
+
+    return (enum fm_comm_coll_shm)(own ? own - 1 : counters->coll_shm);
 }
 
 int fm_comm_set_name(struct fm_comm *comm, const char *name)

@@ -22,9 +22,9 @@ struct fm_comm_counters {
     uint64_t umq_len; /* unexpected messages waiting in this communicator (MPI_T_UMQ_LENGTH) */
     uint64_t prq_len; /* posted receives waiting */
     uint64_t
-        eager_limit; /* override of p2p_eager_limit: value + 1, 0 = follow the process-wide one */
-    uint64_t n_coll; /* collective calls */
-    uint64_t node;   /* override of coll_node: value + 1, 0 = follow the process-wide one */
+        eager_limit;   /* override of p2p_eager_limit: value + 1, 0 = follow the process-wide one */
+    uint64_t n_coll;   /* collective calls */
+    uint64_t coll_shm; /* override of coll_shm: value + 1, 0 = follow the process-wide one */
     uint64_t context, id; /* as in struct fm_comm, for tools */
 } FM_ALIGNED(16);
 
@@ -34,8 +34,8 @@ struct fm_comm_peer_counters {
     struct fm_traffic recvd; /* and delivered to users */
 };
 
-/* May short collectives go through memory that the ranks share; items of the enumeration. */
-enum fm_comm_node { FM_COMM_NODE_AUTO, FM_COMM_NODE_NEVER, FM_COMM_NODE_ALWAYS };
+/* When collectives use memory that the ranks share; items of the enumeration. */
+enum fm_comm_coll_shm { FM_COMM_COLL_SHM_AUTO, FM_COMM_COLL_SHM_NEVER, FM_COMM_COLL_SHM_ALWAYS };
 
 /* What rooms above keep with a communicator: who has which place in `parts`. */
 enum fm_comm_part_id {
@@ -117,8 +117,8 @@ static FM_INLINE void fm_comm_unref(struct fm_comm *comm)
 }
 /* How many communicators, besides the predefined ones, may live at a time. */
 uint64_t fm_comm_limit(void);
-/* The value of coll_node for it. */
-enum fm_comm_node fm_comm_node_mode(const struct fm_comm *comm);
+/* The value of coll_shm for it. */
+enum fm_comm_coll_shm fm_comm_coll_shm(const struct fm_comm *comm);
 int fm_comm_set_name(struct fm_comm *comm, const char *name);
 
 /* Process index of a rank (0 <= rank < n_remote). */

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/coll/coll.h"
-#include "core/coll/node.h"
+#include "core/coll/coll_shm.h"
+#include "core/coll/coll_vars.h"
 #include "core/io/file.h"
 #include "core/object/comm.h"
 #include "core/object/info.h"
@@ -68,7 +68,7 @@ static void host_start(void)
     fm_handle_count_in(counters.objects);
     fathom_mpit_add(&fm_comm_vars, &counters.comm);
     fathom_mpit_add(&fm_coll_vars, &counters.coll);
-    fathom_mpit_add(&fm_node_vars, &counters.node);
+    fathom_mpit_add(&fm_coll_shm_vars, &counters.coll_shm);
     fathom_mpit_add(&fm_io_vars, &counters.io);
     fathom_mpit_add(&fm_ofi_vars, &counters.transports.ofi);
     fathom_mpit_add(&fm_shm_vars, &counters.transports.shm);

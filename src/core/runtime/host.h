@@ -18,7 +18,7 @@ struct fm_host_counters {
     void *objects;
     void *comm;
     void *coll;
-    void *node;
+    void *coll_shm;
     void *io;
     struct fm_process_blocks transports;
     void *process;

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "core/coll/coll.h"
-#include "core/coll/node.h"
+#include "core/coll/coll_shm.h"
+#include "core/coll/coll_vars.h"
 #include "core/dtype/dtype.h"
 #include "core/dtype/op.h"
 #include "core/object/attr.h"
@@ -63,8 +64,8 @@ static int open_rooms(void)
     rc = rc ? rc : fm_dtype_init();
     rc = rc ? rc : fm_op_init();
     if (!rc) {
-        fm_coll_init(fm_host_counters()->coll);
-        fm_node_init(fm_host_counters()->node);
+        fm_coll_vars_init(fm_host_counters()->coll);
+        fm_coll_shm_init(fm_host_counters()->coll_shm);
     }
     return rc ? rc : fm_file_init(fm_host_counters()->io);
 }

@@ -210,7 +210,7 @@ static void check_chosen(int k, int used, enum form form, ull bytes)
 {
     static const char *const names[] = {
         "inter", "dissem", "binomial", "scatterring", "halving",   "doubling", "linear",
-        "bruck", "ring",   "window",   "pairwise",    "by_reduce", "node"};
+        "bruck", "ring",   "window",   "pairwise",    "by_reduce", "shm"};
     char variable[64], name[64], why[64];
 
     snprintf(variable, sizeof(variable), "coll_%s_last", kinds[k].name);
@@ -398,7 +398,8 @@ int main(int argc, char **argv)
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
     CHECK(size <= MAX_RANKS);
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    force("coll_barrier_algorithm", 2); /* memory is set up now, and not in a call that is timed */
+    /* Memory is set up now, and not in a call that is timed. */
+    force("coll_barrier_algorithm", (int)value_of(items_of("coll_barrier_last"), "shm"));
     OK(MPI_Barrier(comm));
     OK(MPI_T_pvar_get_index("comm_collectives", MPI_T_PVAR_CLASS_COUNTER, &index));
     OK(MPI_T_pvar_handle_alloc(oracle_session, index, &comm, &handle, &count));

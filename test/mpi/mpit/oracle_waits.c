@@ -409,7 +409,7 @@ static MPI_Comm sharing(int how)
     int index, count;
 
     OK(MPI_Comm_dup(comm, &c));
-    OK(MPI_T_cvar_get_index("coll_node_comm", &index));
+    OK(MPI_T_cvar_get_index("coll_shm_comm", &index));
     OK(MPI_T_cvar_handle_alloc(index, &c, &h, &count));
     OK(MPI_T_cvar_write(h, &how));
     OK(MPI_T_cvar_handle_free(&h));
@@ -422,38 +422,38 @@ static void check_shared(ull n, ull n_asked, ull before)
     ull bytes, grown = segments(&bytes) - n;
 
     CHECK_EQ(n_mapped, grown);
-    ORACLE("coll_node_bytes", 0, since("coll_node_bytes", 0), ==,
+    ORACLE("coll_shm_bytes", 0, since("coll_shm_bytes", 0), ==,
            mapped_bytes - grown * SEGMENT_HEAD);
 
-    same("coll_node_made", grown);
-    same("coll_node_live", grown);
-    now_is_share("coll_node_utilization", n + grown, MAX_SHARED);
-    same("coll_node_refused", n_asked - grown);
+    same("coll_shm_made", grown);
+    same("coll_shm_live", grown);
+    now_is_share("coll_shm_utilization", n + grown, MAX_SHARED);
+    same("coll_shm_refused", n_asked - grown);
     bytes -= before;
-    ORACLE("coll_node_bytes", 0, since("coll_node_bytes", 0), <=, bytes);
-    ORACLE("coll_node_bytes", 0, since("coll_node_bytes", 0), >=, bytes - grown * 4096);
+    ORACLE("coll_shm_bytes", 0, since("coll_shm_bytes", 0), <=, bytes);
+    ORACLE("coll_shm_bytes", 0, since("coll_shm_bytes", 0), >=, bytes - grown * 4096);
 }
 
 /* Rank 0 comes first and sleeps, rank 1 wakes it. */
 static int shared_once(MPI_Comm c)
 {
-    ull n_nudges, is_asleep, n_dozes;
+    ull n_wakeups, is_asleep, n_announced;
 
     mark();
     n_slept = 0;
     OK(MPI_Barrier(c));
     is_asleep = n_slept;
-    n_dozes = since("coll_node_dozes", 0);
-    n_nudges = since("coll_node_nudges", 0);
-    at_most("coll_node_nudges", 1); /* there is only one other */
+    n_announced = since("coll_shm_sleeps", 0);
+    n_wakeups = since("coll_shm_wakeups", 0);
+    at_most("coll_shm_wakeups", 1); /* there is only one other */
     if (rank == 1) {
-        OK(MPI_Send(&n_nudges, 1, MPI_UNSIGNED_LONG_LONG, 0, TOKEN, comm));
+        OK(MPI_Send(&n_wakeups, 1, MPI_UNSIGNED_LONG_LONG, 0, TOKEN, comm));
         return 0;
     }
-    ORACLE("coll_node_dozes", 0, since("coll_node_dozes", 0), >=, is_asleep);
-    OK(MPI_Recv(&n_nudges, 1, MPI_UNSIGNED_LONG_LONG, 1, TOKEN, comm, MPI_STATUS_IGNORE));
-    ORACLE("coll_node_dozes", 0, since("coll_node_dozes", 0), >=, n_nudges);
-    return is_asleep && n_nudges && n_dozes == is_asleep; /* none was for nothing */
+    ORACLE("coll_shm_sleeps", 0, since("coll_shm_sleeps", 0), >=, is_asleep);
+    OK(MPI_Recv(&n_wakeups, 1, MPI_UNSIGNED_LONG_LONG, 1, TOKEN, comm, MPI_STATUS_IGNORE));
+    ORACLE("coll_shm_sleeps", 0, since("coll_shm_sleeps", 0), >=, n_wakeups);
+    return is_asleep && n_wakeups && n_announced == is_asleep; /* none was for nothing */
 }
 
 static void shared(void)
@@ -462,7 +462,7 @@ static void shared(void)
     ull n, before, bytes;
     int is_over;
 
-    knob("coll_node_comms", MAX_SHARED);
+    knob("coll_shm_comms", MAX_SHARED);
     mark();
     n = segments(&before);
     n_mapped = mapped_bytes = 0;
@@ -470,7 +470,7 @@ static void shared(void)
         c[k] = sharing(ALWAYS);
         check_shared(n, (ull)k + 1, before);
     }
-    is_over = since("coll_node_made", 0) == 0; /* not here, or not over this transport */
+    is_over = since("coll_shm_made", 0) == 0; /* not here, or not over this transport */
     for (int i = 0; !is_over; i++) {
         CHECK(i < TRIES);
         if (rank == 1) {
@@ -480,17 +480,17 @@ static void shared(void)
         OK(MPI_Bcast(&is_over, 1, MPI_INT, 0, comm));
     }
     mark();
-    knob("coll_node_comms", value("coll_node_live", 0));
+    knob("coll_shm_comms", value("coll_shm_live", 0));
     one_more = sharing(ALWAYS);
-    same("coll_node_refused", 1);
-    same("coll_node_made", 0);
+    same("coll_shm_refused", 1);
+    same("coll_shm_made", 0);
     OK(MPI_Comm_free(&one_more));
     for (int k = 0; k < N_SHARED; k++) {
         OK(MPI_Comm_free(&c[k]));
     }
     CHECK_EQ(segments(&bytes), n);
-    now_is("coll_node_bytes", bytes - n * SEGMENT_HEAD); /* none: no page of the kernel's either */
-    ORACLE("coll_node_live", 0, value("coll_node_live", 0), ==, n);
+    now_is("coll_shm_bytes", bytes - n * SEGMENT_HEAD); /* none: no page of the kernel's either */
+    ORACLE("coll_shm_live", 0, value("coll_shm_live", 0), ==, n);
 }
 
 /* The first message makes the connection. Meanwhile nothing else looks at the clock, which jumps
@@ -525,7 +525,7 @@ int main(int argc, char **argv)
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     now_is("runtime_connections", 1);
     now_is("p2p_peers", 1);
-    knob("coll_node_after", INT32_MAX); /* only where it is asked for */
+    knob("coll_shm_after", INT32_MAX); /* only where it is asked for */
     knob("progress_spin", 0);
     if (rank == 0) {
         watch_sleep();

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shared memory of short collectives (node_cell.h) under every interleaving.
+ * The shared memory of short collectives (coll_shm_slot.h) under every interleaving.
  *
  * Calls: the code itself, two and three ranks, orders as in orders.h: every result is that of its
- * call, no cell is taken while somebody still needs it, nobody sleeps for ever. Ranks sleep as they
- * do in node.c: doze, a last look, then asleep until nudged.
+ * call, no slot is reused while a rank still needs it, no rank sleeps for ever. Ranks sleep as they
+ * do in coll_shm_sync.c: announce, a last poll, then asleep until woken.
  *
- * Dozing: a model of its protocol on a machine with store buffers (x86), all states, with one who
- * dozes, one who publishes what he waits for, and one who publishes something else. Without the
- * barrier the model must find the lost wake-up, or it would prove nothing.
+ * Sleeping: a model of its protocol on a machine with store buffers (x86), all states, with one
+ * rank that sleeps, one that publishes what it waits for, and one that publishes something else.
+ * Without the barrier the model must find the lost wake-up, or it would prove nothing.
  */
 #include <check.h>
 #include <stdatomic.h>
@@ -34,8 +34,8 @@
 #define atomic_exchange_explicit(p, v, order)                                                      \
     (step(), moved(), __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST))
 
-#define FM_NODE_CELLS 4
-#include "core/coll/node_cell.h"
+#define FM_COLL_SLOTS 4
+#include "core/coll/coll_shm_slot.h"
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ struct call {
 };
 
 static char memory[4096] FM_ALIGNED(64);
-static bool is_nudged[RANKS];
+static bool is_woken[RANKS];
 static const struct call *program;
 static int n_ranks;
 static bool may_sleep;
@@ -59,52 +59,52 @@ static bool may_sleep;
 /* As the calls up to BEFORE have left it. */
 static void reset(void)
 {
-    struct fm_node_view v = fm_node_view(memory, (uint32_t)n_ranks, STRIDE);
+    struct fm_coll_slots v = fm_coll_slots(memory, (uint32_t)n_ranks, STRIDE);
 
     memset(memory, 0, sizeof(memory));
-    memset(is_nudged, 0, sizeof(is_nudged));
-    for (uint32_t n = BEFORE; n > BEFORE - FM_NODE_CELLS; n--) {
-        fm_node_result(&v, n)->word = n;
+    memset(is_woken, 0, sizeof(is_woken));
+    for (uint32_t n = BEFORE; n > BEFORE - FM_COLL_SLOTS; n--) {
+        fm_coll_slot_result(&v, n)->word = n;
         for (uint32_t r = 0; r < v.size; r++) {
-            fm_node_line_of(&v, n, r)->word = n;
+            fm_coll_slot_entry(&v, n, r)->word = n;
         }
     }
 }
 
-static void publish(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+static void publish(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
 {
-    if (!fm_node_publish(v, n)) {
+    if (!fm_coll_slot_publish(v, n)) {
         return;
     }
     for (uint32_t r = 0; r < v->size; r++) {
-        if (r != rank && fm_node_take_dozer(v, r)) {
+        if (r != rank && fm_coll_slots_take_sleeper(v, r)) {
             step();
             moved();
-            is_nudged[r] = true;
+            is_woken[r] = true;
         }
     }
 }
 
-static void sleep_until_done(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+static void sleep_until_done(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
 {
-    while (!fm_node_is_done(v, n)) {
-        fm_node_doze(v, rank, true);
-        if (!fm_node_is_done(v, n)) {
-            while (!is_nudged[rank]) {
+    while (!fm_coll_slot_is_done(v, n)) {
+        fm_coll_slots_announce(v, rank, true);
+        if (!fm_coll_slot_is_done(v, n)) {
+            while (!is_woken[rank]) {
                 wait_for_others();
             }
         }
-        is_nudged[rank] = false;
-        fm_node_doze(v, rank, false);
+        is_woken[rank] = false;
+        fm_coll_slots_announce(v, rank, false);
     }
 }
 
-static void wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+static void wait_for(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
 {
     if (may_sleep) {
         sleep_until_done(v, n, rank);
     }
-    while (!fm_node_is_done(v, n)) {
+    while (!fm_coll_slot_is_done(v, n)) {
         wait_for_others();
     }
 }
@@ -114,16 +114,16 @@ static void linger(void)
     step();
 }
 
-#include "node_calls.h"
+#include "slot_calls.h"
 
 static void rank_body(void)
 {
-    struct fm_node_view v = fm_node_view(memory, (uint32_t)n_ranks, STRIDE);
+    struct fm_coll_slots v = fm_coll_slots(memory, (uint32_t)n_ranks, STRIDE);
     uint32_t rank = (uint32_t)current;
 
     v.n = v.last_all = BEFORE;
     for (const struct call *c = program; c->what != END; c++) {
-        if (c->root != TO_ALL && fm_node_is_full(&v)) {
+        if (c->root != TO_ALL && fm_coll_slots_are_full(&v)) {
             call_reduce(&v, rank, TO_ALL);
         }
         if (c->what == BCAST) {
@@ -137,7 +137,7 @@ static void rank_body(void)
 
 static void explore_calls(const struct call *calls, int ranks, bool with_sleep, int preemptions)
 {
-    ck_assert_uint_le(fm_node_len(RANKS, STRIDE), sizeof(memory));
+    ck_assert_uint_le(fm_coll_slots_len(RANKS, STRIDE), sizeof(memory));
     program = calls;
     n_ranks = ranks;
     may_sleep = with_sleep;
@@ -170,10 +170,10 @@ END_TEST
 /* ---- Dozing, on a machine with store buffers ------------------------------------------------ */
 
 struct state {
-    unsigned char dozer, other, publisher; /* where they are */
-    unsigned char flag, n_dozing, done;    /* in memory */
-    unsigned char flag_store, done_store;  /* still buffered: value + 1 */
-    unsigned char nudges, other_left;      /* on their way; rounds of `other` */
+    unsigned char sleeper, other, publisher; /* where they are */
+    unsigned char flag, n_sleeping, done;    /* in memory */
+    unsigned char flag_store, done_store;    /* still buffered: value + 1 */
+    unsigned char wakeups, other_left;       /* on their way; rounds of `other` */
 };
 
 enum { D_LOOK, D_FLAG, D_ADD, D_LAST, D_ASLEEP, D_UNFLAG, D_SUB, D_END };
@@ -185,10 +185,10 @@ static bool has_fence, has_lost;
 
 static size_t number_of(const struct state *s)
 {
-    size_t n = ((size_t)s->dozer * 8 + s->other) * 8 + s->publisher;
+    size_t n = ((size_t)s->sleeper * 8 + s->other) * 8 + s->publisher;
 
-    n = ((n * 2 + s->flag) * 2 + s->n_dozing) * 2 + s->done;
-    n = ((n * 3 + s->flag_store) * 2 + s->done_store) * 4 + s->nudges;
+    n = ((n * 2 + s->flag) * 2 + s->n_sleeping) * 2 + s->done;
+    n = ((n * 3 + s->flag_store) * 2 + s->done_store) * 4 + s->wakeups;
     return n * 3 + s->other_left;
 }
 
@@ -204,41 +204,41 @@ static void drain_done(struct state *s)
     s->done_store = 0;
 }
 
-/* One step of the dozer; false when it cannot move. */
-static bool dozer_steps(struct state *s)
+/* One step of the sleeper; false when it cannot move. */
+static bool sleeper_steps(struct state *s)
 {
-    switch (s->dozer) {
+    switch (s->sleeper) {
     case D_LOOK:
-        s->dozer = s->done ? D_END : D_FLAG;
+        s->sleeper = s->done ? D_END : D_FLAG;
         return true;
     case D_FLAG:
         drain_flag(s); /* stores leave the buffer in order */
         s->flag_store = 2;
-        s->dozer = D_ADD;
+        s->sleeper = D_ADD;
         return true;
     case D_ADD: /* a locked instruction waits for the buffer */
         drain_flag(s);
-        s->n_dozing = 1;
-        s->dozer = D_LAST;
+        s->n_sleeping = 1;
+        s->sleeper = D_LAST;
         return true;
     case D_LAST:
-        s->dozer = s->done ? D_UNFLAG : D_ASLEEP;
+        s->sleeper = s->done ? D_UNFLAG : D_ASLEEP;
         return true;
     case D_ASLEEP:
-        if (!s->nudges) {
+        if (!s->wakeups) {
             return false;
         }
-        s->nudges = 0;
-        s->dozer = D_UNFLAG;
+        s->wakeups = 0;
+        s->sleeper = D_UNFLAG;
         return true;
     case D_UNFLAG:
         s->flag_store = 1;
-        s->dozer = D_SUB;
+        s->sleeper = D_SUB;
         return true;
     case D_SUB:
         drain_flag(s);
-        s->n_dozing = 0;
-        s->dozer = D_LOOK;
+        s->n_sleeping = 0;
+        s->sleeper = D_LOOK;
         return true;
     default:
         return false;
@@ -250,7 +250,7 @@ static bool looks(struct state *s, unsigned char *pc)
 {
     switch (*pc) {
     case P_COUNT:
-        *pc = s->n_dozing ? P_FLAG : P_END;
+        *pc = s->n_sleeping ? P_FLAG : P_END;
         return true;
     case P_FLAG:
         *pc = s->flag ? P_TAKE : P_END;
@@ -260,7 +260,7 @@ static bool looks(struct state *s, unsigned char *pc)
         s->flag = 0;
         return true;
     case P_NUDGE:
-        s->nudges++;
+        s->wakeups++;
         *pc = P_END;
         return true;
     default:
@@ -302,7 +302,7 @@ static bool other_steps(struct state *s)
 static void explore(const struct state *s)
 {
     struct state next[5] = {*s, *s, *s, *s, *s};
-    bool can[5] = {dozer_steps(&next[0]), publisher_steps(&next[1]), other_steps(&next[2]),
+    bool can[5] = {sleeper_steps(&next[0]), publisher_steps(&next[1]), other_steps(&next[2]),
                    s->flag_store != 0, s->done_store != 0};
     size_t number = number_of(s);
     bool is_end = true;
@@ -320,7 +320,7 @@ static void explore(const struct state *s)
             explore(&next[k]);
         }
     }
-    has_lost |= is_end && s->dozer != D_END;
+    has_lost |= is_end && s->sleeper != D_END;
 }
 
 static bool loses(bool with_fence)
@@ -335,12 +335,12 @@ static bool loses(bool with_fence)
     n_states = 0;
     explore(&first);
     free(visited);
-    printf("dozing, %s a fence: %llu states\n", with_fence ? "with" : "without",
+    printf("sleeping, %s a fence: %llu states\n", with_fence ? "with" : "without",
            (unsigned long long)n_states);
     return has_lost;
 }
 
-START_TEST(no_state_loses_a_nudge)
+START_TEST(no_state_loses_a_wake_up)
 {
     ck_assert(!loses(true));
     ck_assert(loses(false));
@@ -355,7 +355,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, every_order_of_calls);
     tcase_add_test(tc, every_order_of_sleeping);
-    tcase_add_test(tc, no_state_loses_a_nudge);
+    tcase_add_test(tc, no_state_loses_a_wake_up);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
 }

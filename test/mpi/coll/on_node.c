@@ -46,7 +46,7 @@ static void choose(MPI_Comm comm, int mode)
     MPI_T_cvar_handle handle;
     int index, count;
 
-    if (MPI_T_cvar_get_index("coll_node_comm", &index) == MPI_SUCCESS) {
+    if (MPI_T_cvar_get_index("coll_shm_comm", &index) == MPI_SUCCESS) {
         OK(MPI_T_cvar_handle_alloc(index, &comm, &handle, &count));
         OK(MPI_T_cvar_write(handle, &mode));
         OK(MPI_T_cvar_handle_free(&handle));
@@ -234,7 +234,7 @@ static void modes_are_followed(void)
 
     for (int mode = NEVER; mode <= ALWAYS; mode++) {
         comm = copy(mode);
-        calls = count("coll_allreduce_node_calls");
+        calls = count("coll_allreduce_shm_calls");
         for (int i = 0; i < 20; i++) {
             allreduce(comm, 2);
         }
@@ -249,9 +249,9 @@ static void modes_are_followed(void)
 static void many_communicators(void)
 {
     enum { N = 40 };
-    MPI_T_pvar_handle handle = count("coll_node_made");
+    MPI_T_pvar_handle handle = count("coll_shm_made");
     long long made;
-    int most = read_int("coll_node_comms");
+    int most = read_int("coll_shm_comms");
     MPI_Comm comm[N];
 
     for (int round = 0; round < 3; round++) {
@@ -334,7 +334,7 @@ int main(int argc, char **argv)
     OK(MPI_Comm_size(comm, &n_near));
     OK(MPI_Comm_free(&comm));
     is_there =
-        size > 1 && n_near == size && read_int("coll_node") >= 0 && read_int("transport") != 1;
+        size > 1 && n_near == size && read_int("coll_shm") >= 0 && read_int("transport") != 1;
     modes_are_followed();
     for (int mode = AUTO; mode <= ALWAYS; mode++) {
         comm = copy(mode);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls of node.c on bare lines (node_cell.h): what each rank gives follows from call and rank,
- * what comes out is checked. The includer defines before, for its own way to sleep:
- *     void publish(const struct fm_node_view *v, uint32_t n, uint32_t rank)
- *     void wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+ * The calls of coll_shm_call.c on bare entries (coll_shm_slot.h): what each rank gives follows from
+ * call and rank, what comes out is checked. The includer defines before, for its own way to sleep:
+ *     void publish(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
+ *     void wait_for(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
  *     void linger(void)    others may go on before what was waited for is read
  */
 #pragma once
@@ -24,31 +24,31 @@ static inline uint64_t part(uint32_t n, uint32_t rank)
     return (uint64_t)n * 100 + rank;
 }
 
-static inline void call_bcast(struct fm_node_view *v, uint32_t rank, uint32_t root)
+static inline void call_bcast(struct fm_coll_slots *v, uint32_t rank, uint32_t root)
 {
     uint32_t n = ++v->n;
 
     if (rank == root) {
-        fm_node_result(v, n)->stamp = part(n, root);
+        fm_coll_slot_result(v, n)->stamp = part(n, root);
         publish(v, n, rank);
     } else {
         wait_for(v, n, rank);
         linger();
-        must(fm_node_result(v, n)->stamp == part(n, root));
+        must(fm_coll_slot_result(v, n)->stamp == part(n, root));
     }
 }
 
-static inline void call_reduce(struct fm_node_view *v, uint32_t rank, uint32_t root)
+static inline void call_reduce(struct fm_coll_slots *v, uint32_t rank, uint32_t root)
 {
     uint32_t n = ++v->n;
     uint64_t sum = 0, want = 0;
 
-    fm_node_line_of(v, n, rank)->stamp = part(n, rank);
-    if (fm_node_arrive(v, n)) {
+    fm_coll_slot_entry(v, n, rank)->stamp = part(n, rank);
+    if (fm_coll_slot_arrive(v, n)) {
         for (uint32_t r = 0; r < v->size; r++) {
-            sum += fm_node_line_of(v, n, r)->stamp;
+            sum += fm_coll_slot_entry(v, n, r)->stamp;
         }
-        fm_node_result(v, n)->stamp = sum;
+        fm_coll_slot_result(v, n)->stamp = sum;
         publish(v, n, rank);
     }
     if (root == TO_ALL || root == rank) {
@@ -57,9 +57,9 @@ static inline void call_reduce(struct fm_node_view *v, uint32_t rank, uint32_t r
         for (uint32_t r = 0; r < v->size; r++) {
             want += part(n, r);
             /* An allgather takes what it wants from the lines. */
-            must(root != TO_ALL || fm_node_line_of(v, n, r)->stamp == part(n, r));
+            must(root != TO_ALL || fm_coll_slot_entry(v, n, r)->stamp == part(n, r));
         }
-        must(fm_node_result(v, n)->stamp == want);
+        must(fm_coll_slot_result(v, n)->stamp == want);
         v->last_all = root == TO_ALL ? n : v->last_all;
     }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Races of the shared memory of short collectives (node_cell.h): each thread is a rank, so that
+ * Races of the shared memory of short collectives (coll_shm_slot.h): each thread is a rank, so that
  * ThreadSanitizer sees all of them. Ranks sleep as soon as they have to wait, on a futex of their
- * own, which a nudge wakes; one that is lost ends the test by its time limit. It counts how often a
- * rank has announced that it is about to sleep. An argument multiplies the rounds.
+ * own, which a wake-up ends; one that is lost ends the test by its time limit. It counts how often
+ * a rank has announced that it is about to sleep. An argument multiplies the rounds.
  */
 #include <check.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/coll/node_cell.h"
+#include "core/coll/coll_shm_slot.h"
 #include "support/race.h"
 #include "support/suite.h"
 
@@ -19,49 +19,49 @@
 #define STRIDE    64
 
 static struct {
-    struct fm_node_view view; /* as each begins */
+    struct fm_coll_slots view; /* as each begins */
     uint32_t n_calls;
     unsigned looks;                   /* before a rank sleeps */
-    _Atomic uint32_t bell[MAX_RANKS]; /* nudge's exchange to 1 -> the sleeper's to 0 */
-    _Atomic uint64_t n_dozes;         /* numbers, no data */
+    _Atomic uint32_t bell[MAX_RANKS]; /* the wake-up's exchange to 1 -> the sleeper's to 0 */
+    _Atomic uint64_t n_announced;     /* numbers, no data */
     _Atomic uint64_t n_asleep;        /* of them, the last look found nothing */
 } job;
 
 static uint32_t factor = 1;
 
-static void nudge(const struct fm_node_view *v, uint32_t rank)
+static void wake_sleepers(const struct fm_coll_slots *v, uint32_t rank)
 {
     for (uint32_t r = 0; r < v->size; r++) {
-        if (r != rank && fm_node_take_dozer(v, r)) {
+        if (r != rank && fm_coll_slots_take_sleeper(v, r)) {
             atomic_exchange_explicit(&job.bell[r], 1, memory_order_acq_rel);
             syscall(SYS_futex, &job.bell[r], FUTEX_WAKE, 1, NULL, NULL, 0);
         }
     }
 }
 
-static void publish(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+static void publish(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
 {
-    if (fm_node_publish(v, n)) {
-        nudge(v, rank);
+    if (fm_coll_slot_publish(v, n)) {
+        wake_sleepers(v, rank);
     }
 }
 
-static void sleep_once(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+static void sleep_once(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
 {
-    atomic_fetch_add_explicit(&job.n_dozes, 1, memory_order_relaxed);
-    fm_node_doze(v, rank, true);
-    if (!fm_node_is_done(v, n)) {
+    atomic_fetch_add_explicit(&job.n_announced, 1, memory_order_relaxed);
+    fm_coll_slots_announce(v, rank, true);
+    if (!fm_coll_slot_is_done(v, n)) {
         atomic_fetch_add_explicit(&job.n_asleep, 1, memory_order_relaxed);
         while (!race_sleep(&job.bell[rank], 0, 10000000)) {
         }
         atomic_exchange_explicit(&job.bell[rank], 0, memory_order_acq_rel);
     }
-    fm_node_doze(v, rank, false);
+    fm_coll_slots_announce(v, rank, false);
 }
 
-static void wait_for(const struct fm_node_view *v, uint32_t n, uint32_t rank)
+static void wait_for(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
 {
-    for (unsigned k = 0; !fm_node_is_done(v, n); k++) {
+    for (unsigned k = 0; !fm_coll_slot_is_done(v, n); k++) {
         if (k >= job.looks) {
             sleep_once(v, n, rank);
         }
@@ -72,12 +72,12 @@ static void linger(void)
 {
 }
 
-#include "node_calls.h"
+#include "slot_calls.h"
 
 static void *thread(void *arg)
 {
     uint32_t rank = (uint32_t)(uintptr_t)arg, random = 12345;
-    struct fm_node_view v = job.view;
+    struct fm_coll_slots v = job.view;
     uint64_t own_random = rank;
 
     if (v.size == 2) {
@@ -90,7 +90,7 @@ static void *thread(void *arg)
         random = random * 1664525 + 1013904223; /* the same in all ranks */
         root = (random >> 16) % (v.size + 2);
         root = root < v.size ? root : TO_ALL;
-        if (root != TO_ALL && fm_node_is_full(&v)) {
+        if (root != TO_ALL && fm_coll_slots_are_full(&v)) {
             call_reduce(&v, rank, TO_ALL);
         }
         if (random >> 28 < 8 && root != TO_ALL) {
@@ -104,15 +104,15 @@ static void *thread(void *arg)
 
 static void run(uint32_t size, uint32_t n_calls, unsigned looks)
 {
-    size_t len = fm_node_len(size, STRIDE);
+    size_t len = fm_coll_slots_len(size, STRIDE);
     void *memory = aligned_alloc(FM_CACHE_LINE, len);
     pthread_t ids[MAX_RANKS];
 
     ck_assert_ptr_nonnull(memory);
     memset(memory, 0, len);
     memset(job.bell, 0, sizeof(job.bell));
-    job.n_dozes = job.n_asleep = 0;
-    job.view = fm_node_view(memory, size, STRIDE);
+    job.n_announced = job.n_asleep = 0;
+    job.view = fm_coll_slots(memory, size, STRIDE);
     job.view.n = job.view.last_all = UINT32_MAX - n_calls / 2; /* numbers wrap */
     job.n_calls = n_calls * factor;
     job.looks = looks;
@@ -122,10 +122,10 @@ static void run(uint32_t size, uint32_t n_calls, unsigned looks)
     for (uint32_t r = 0; r < size; r++) {
         pthread_join(ids[r], NULL);
     }
-    ck_assert_uint_eq(job.view.head->n_dozing, 0);
-    printf("%u ranks, %u looks: dozed %llu times, asleep %llu\n", size, looks,
-           (unsigned long long)job.n_dozes, (unsigned long long)job.n_asleep);
-    ck_assert_uint_gt(job.n_dozes, 0); /* without any the test shows nothing */
+    ck_assert_uint_eq(job.view.head->n_sleeping, 0);
+    printf("%u ranks, %u polls: announced %llu times, asleep %llu\n", size, looks,
+           (unsigned long long)job.n_announced, (unsigned long long)job.n_asleep);
+    ck_assert_uint_gt(job.n_announced, 0); /* without any the test shows nothing */
     free(memory);
 }
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dozing and nudging in collectives through shared memory, call by call. Two nodes in one process:
+ * Sleeps and wake-ups in collectives through shared memory, call by call. Two nodes in one process:
  * node 0 waits, and node 1 makes its call where the test wants it: while node 0 gives the processor
- * away, between its saying that it dozes and its last look, or in its sleep.
+ * away, between its announcement and its last poll, or in its sleep.
  */
 #include <poll.h>
 #include <sched.h>
 
 #include "core/coll/coll.h"
-#include "core/coll/node.h"
+#include "core/coll/coll_shm.h"
 #include "core/dtype/op.h"
 #include "core/p2p/progress_state.h"
 #include "support/oracle_row.h"
 #include "unit/p2p/p2p_net.h"
 
-enum { CALLS = 300, MAX_DOZES = 5 };
+enum { CALLS = 300, MAX_SLEEPS = 5 };
 
 static void (*other)(void); /* what node 1 has still to do */
 static enum { IN_YIELD, IN_ARM, IN_SLEEP } place;
 static uint64_t n_yields, n_arms, n_sleeps;
-static uint64_t n_dozes, n_nudges; /* in the calls before */
-static uint64_t at;                /* do it when the place is come to so often */
+static uint64_t n_announced, n_wakeups; /* in the calls before */
+static uint64_t at;                     /* do it when the place is come to so often */
 static char *counters;
-static struct fm_node *nodes[2];
+static struct fm_coll_shm *shms[2];
 
 static void come_to(int where, uint64_t n)
 {
@@ -36,7 +36,7 @@ static void come_to(int where, uint64_t n)
 
 static void same(const char *name, uint64_t should)
 {
-    ORACLE_ROW(&fm_node_vars, counters, name, 0, ==, should);
+    ORACLE_ROW(&fm_coll_shm_vars, counters, name, 0, ==, should);
 }
 
 /* ---- in place of libc's, and of the transport's ---- */
@@ -58,7 +58,7 @@ static struct fm_transport_ops ops;
 static int arm(struct fm_transport *tp, struct fm_sleep *out_sleep)
 {
     *out_sleep = (struct fm_sleep){.fd = -1};
-    same("coll_node_dozes", n_dozes + n_arms + 1);
+    same("coll_shm_sleeps", n_announced + n_arms + 1);
     come_to(IN_ARM, ++n_arms);
     return 0;
 }
@@ -72,9 +72,9 @@ static bool is_near(void *ctx, int proc)
 
 static void find_node(int k)
 {
-    nodes[k] = NULL;
-    ck_assert_int_eq(fm_node_find(net.comm[k], true, &nodes[k]), 0);
-    ck_assert_ptr_nonnull(nodes[k]);
+    shms[k] = NULL;
+    ck_assert_int_eq(fm_coll_shm_find(net.comm[k], true, &shms[k]), 0);
+    ck_assert_ptr_nonnull(shms[k]);
 }
 
 static void find_other(void)
@@ -94,12 +94,12 @@ static void setup(void)
 {
     ck_assert_int_eq(fm_dtype_init(), 0);
     ck_assert_int_eq(fm_op_init(), 0);
-    counters = calloc(1, fm_node_vars.block_len);
-    for (int i = 0; i < fm_node_vars.n_cvars; i++) {
-        *(uint64_t *)(void *)(counters + fm_node_vars.cvars[i].at) =
-            (uint64_t)fm_node_vars.cvars[i].def;
+    counters = calloc(1, fm_coll_shm_vars.block_len);
+    for (int i = 0; i < fm_coll_shm_vars.n_cvars; i++) {
+        *(uint64_t *)(void *)(counters + fm_coll_shm_vars.cvars[i].at) =
+            (uint64_t)fm_coll_shm_vars.cvars[i].def;
     }
-    fm_node_init(counters);
+    fm_coll_shm_init(counters);
     net_start(2, NULL);
     ops = *net.tp[0]->ops;
     ops.arm = arm;
@@ -111,7 +111,7 @@ static void setup(void)
         w->spin_us = 0;
         w->yield = 1;
     }
-    n_dozes = n_nudges = 0;
+    n_announced = n_wakeups = 0;
     begin(find_other, IN_YIELD, 1);
     find_node(0);
 }
@@ -120,7 +120,7 @@ static void teardown(void)
 {
     other = NULL;
     net_stop();
-    fm_node_init(NULL);
+    fm_coll_shm_init(NULL);
     free(counters);
 }
 
@@ -138,7 +138,7 @@ static void barrier(int k)
 {
     struct fm_coll c = {.kind = FM_COLL_BARRIER, .comm = net.comm[k]};
 
-    ck_assert_int_eq(fm_node_run(nodes[k], &c, 0), 0);
+    ck_assert_int_eq(fm_coll_shm_run(shms[k], &c, 0), 0);
 }
 
 static void barrier_of_other(void)
@@ -146,37 +146,38 @@ static void barrier_of_other(void)
     barrier(1);
 }
 
-/* Who says that he dozes arms his transports next; who ends the call wakes whom he finds so. */
-START_TEST(each_doze_and_nudge_is_counted)
+/* A rank that announces its sleep arms its transports next; the rank that ends the call wakes
+   it. */
+START_TEST(each_sleep_and_wake_up_is_counted)
 {
-    same("coll_node_made", 2); /* the two share a process, and what it counts */
-    same("coll_node_live", 2);
-    same("coll_node_refused", 0);
+    same("coll_shm_made", 2); /* the two share a process, and what it counts */
+    same("coll_shm_live", 2);
+    same("coll_shm_refused", 0);
     for (int k = 0; k < CALLS; k++) {
         int where = (int)random_below(3);
 
-        begin(barrier_of_other, where, where == IN_YIELD ? 1 : 1 + random_below(MAX_DOZES));
+        begin(barrier_of_other, where, where == IN_YIELD ? 1 : 1 + random_below(MAX_SLEEPS));
         barrier(0);
         ck_assert_ptr_null(other);
-        n_dozes += n_arms;
-        n_nudges += where != IN_YIELD;
+        n_announced += n_arms;
+        n_wakeups += where != IN_YIELD;
         ck_assert_uint_eq(n_arms, where == IN_YIELD ? 0 : at);
         ck_assert_uint_eq(n_sleeps, where == IN_YIELD ? 0 : where == IN_ARM ? at - 1 : at);
-        same("coll_node_dozes", n_dozes);
-        same("coll_node_nudges", n_nudges);
-        net_settle(); /* the nudge */
+        same("coll_shm_sleeps", n_announced);
+        same("coll_shm_wakeups", n_wakeups);
+        net_settle(); /* the wake-up */
     }
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("node_oracle");
-    TCase *tc = tcase_create("node");
+    Suite *suite = suite_create("coll_shm_oracle");
+    TCase *tc = tcase_create("shm");
 
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_add_test(tc, each_doze_and_nudge_is_counted);
+    tcase_add_test(tc, each_sleep_and_wake_up_is_counted);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
 }

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lengths of collective calls. */
+#include "core/coll/coll_call.h"
+
+#include "util/status.h"
+
+/* Bytes of the first n_blocks blocks of a side, -1 when that is more than can be. */
+static MPI_Count side_len(const struct fm_side *side, int n_blocks)
+{
+    MPI_Count total = 0;
+
+    for (int i = 0; i < n_blocks; i++) {
+        struct fm_dtype *t = side->dtypes ? side->dtypes[i] : side->dtype;
+        MPI_Count len = fm_dtype_bytes(t, fm_side_count(side, i));
+
+        if (len < 0 || __builtin_add_overflow(total, len, &total)) {
+            return -1;
+        }
+    }
+    return total;
+}
+
+/* All blocks that this rank sends or receives; a side without a type means nothing here. */
+static MPI_Count inter_len(const struct fm_coll *c)
+{
+    int n = c->kind == FM_COLL_REDUCE_SCATTER ? c->comm->size : c->comm->n_remote;
+    MPI_Count send = c->send.dtype && c->send.buf ? side_len(&c->send, c->send.counts ? n : 1) : 0;
+    MPI_Count recv = c->recv.dtype ? side_len(&c->recv, c->recv.counts ? n : 1) : 0;
+    MPI_Count all;
+
+    return send < 0 || recv < 0 || __builtin_mul_overflow(send + recv, (MPI_Count)n + 1, &all)
+               ? -1
+               : send + recv;
+}
+
+static MPI_Count call_len(const struct fm_coll *c)
+{
+    bool is_root = c->comm->rank == c->root;
+
+    if (c->comm->is_inter) {
+        return inter_len(c);
+    }
+
+    switch (c->kind) {
+    case FM_COLL_BARRIER:
+        return 0;
+    case FM_COLL_GATHER:
+        return is_root ? side_len(&c->recv, c->is_varying ? c->comm->size : 1)
+                       : side_len(&c->send, 1);
+    case FM_COLL_SCATTER:
+        return is_root ? side_len(&c->send, c->is_varying ? c->comm->size : 1)
+                       : side_len(&c->recv, 1);
+    case FM_COLL_ALLGATHER:
+    case FM_COLL_REDUCE_SCATTER:
+        return side_len(&c->recv, c->comm->size);
+    case FM_COLL_ALLTOALL:
+        return side_len(&c->recv, c->is_varying ? c->comm->size : 1);
+    default:
+        return side_len(&c->recv, 1);
+    }
+}
+
+int fm_coll_len(const struct fm_coll *c, MPI_Count *out_len)
+{
+    MPI_Count len = call_len(c), all;
+
+    if (len < 0 ||
+        (!c->comm->is_inter && __builtin_mul_overflow(len, (MPI_Count)c->comm->size + 1, &all))) {
+        return fm_fail(-FM_E_INVAL, "the buffers are longer than an address space");
+    }
+    *out_len = len;
+    return 0;
+}
