@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/api/coll_alias.h"
 #include "core/api/dtype_args.h"
 #include "core/api/find.h"
 
@@ -164,15 +165,44 @@ static bool has_data(const struct call *k)
     return false;
 }
 
-/* Buffers of one call must not overlap (MPI-5.0 6.2). Only the plain case is refused. */
+static int refuse_alias(const struct call *k, bool is_aliased)
+{
+    return is_aliased
+               ? RAISE(k, MPI_ERR_BUFFER,
+                       "sendbuf and recvbuf overlap: pass MPI_IN_PLACE to work in one buffer")
+               : MPI_SUCCESS;
+}
+
+/* Both sides count here: blocks of all ranks on the sides that have them. */
 static int check_alias(const struct call *k)
 {
-    if (k->c.send.buf && k->c.send.buf == k->c.recv.buf && k->c.recv.buf != MPI_IN_PLACE &&
-        has_data(k)) {
-        return RAISE(k, MPI_ERR_BUFFER,
-                     "sendbuf and recvbuf are the same memory: pass MPI_IN_PLACE instead");
+    enum fm_coll_kind kind = k->a->kind;
+    int n = n_blocks(k);
+    int n_send = kind == FM_COLL_SCATTER || kind == FM_COLL_ALLTOALL ? n : 1;
+    int n_recv = kind == FM_COLL_SCATTER ? 1 : n;
+
+    return refuse_alias(k, fm_coll_alias_check(&k->c.send, n_send, &k->c.recv, n_recv));
+}
+
+/* A reduction: the vectors have the counts of the result's side. */
+static int check_alias_reduction(const struct call *k)
+{
+    const struct fm_side *r = &k->c.recv;
+    struct fm_side send = {.buf = k->c.send.buf, .dtype = r->dtype};
+    struct fm_side recv = {.buf = r->buf, .dtype = r->dtype};
+
+    if (send.buf == MPI_IN_PLACE) {
+        return MPI_SUCCESS;
     }
-    return MPI_SUCCESS;
+    recv.count = fm_side_count(r, k->c.comm->rank);
+    send.count = recv.count;
+    if (k->a->kind == FM_COLL_REDUCE_SCATTER) {
+        send.count = 0;
+        for (int i = 0; i < n_blocks(k); i++) {
+            send.count += fm_side_count(r, i);
+        }
+    }
+    return refuse_alias(k, fm_coll_alias_check(&send, 1, &recv, 1));
 }
 
 /* The buffers of a reduction, before anything is known of the data. */
@@ -217,7 +247,7 @@ static int take_reduction(struct call *k)
     if (is_input_here && !a->send.buf && k->c.recv.dtype->is_predefined && has_data(k)) {
         return RAISE(k, MPI_ERR_BUFFER, "sendbuf is NULL but there is data to reduce");
     }
-    return is_result_here && is_input_here ? check_alias(k) : MPI_SUCCESS;
+    return is_result_here && is_input_here ? check_alias_reduction(k) : MPI_SUCCESS;
 }
 
 /* Gather and scatter: `all` is the side with a block per rank, at the root only. */
