@@ -19,7 +19,8 @@
 /* By number; that of a set never changes. */
 static const char *const psets[FM_SESSION_N_PSETS] = {"mpi://WORLD", "mpi://SELF"};
 
-static int level_of(const struct fm_info *info, int *out_level)
+/* The level that the hint asks for; MPI_THREAD_SINGLE and no question without it. */
+static int level_of(const struct fm_info *info, int *out_level, bool *out_is_asked)
 {
     static const struct {
         const char *name;
@@ -30,6 +31,7 @@ static int level_of(const struct fm_info *info, int *out_level)
                   {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
     const char *text = info ? fm_info_find(info, "thread_level") : NULL;
 
+    *out_is_asked = text != NULL;
     for (size_t i = 0; i < FM_ARRAY_LEN(levels); i++) {
         if (!text || strcmp(text, levels[i].name) == 0) {
             *out_level = levels[i].level;
@@ -87,13 +89,17 @@ int fm_session_open(const struct fm_info *info, struct fm_errhandler *errhandler
 {
     struct fm_session *s;
     int level = MPI_THREAD_SINGLE;
-    int rc = level_of(info, &level);
+    bool is_asked;
+    int rc = level_of(info, &level, &is_asked);
 
     if (!rc) {
         rc = fm_runtime_open(level);
     }
     if (rc) {
         return rc;
+    }
+    if (!is_asked) { /* what is in force (11.3.1) */
+        level = fm_runtime.thread_level;
     }
     s = new_session(level, errhandler);
     if (!s || !s->info || fm_info_set(s->info, "thread_level", level_name(level)) != 0) {
