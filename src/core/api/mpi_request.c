@@ -8,6 +8,9 @@ void fm_req_set_empty(MPI_Status *status)
     static const struct fm_status empty = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
 
     fm_status_set(status, &empty);
+    if (status != MPI_STATUS_IGNORE) {
+        status->MPI_ERROR = MPI_SUCCESS;
+    }
 }
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
