@@ -257,13 +257,6 @@ int fm_partition_ready(struct fm_request *r, int part)
     if (p->pieces[part].is_ready) {
         return fm_fail(-FM_E_INVAL, "partition %d was marked ready before in this round", part);
     }
-    if (p->part_len == 0) { /* the receiver waits for nothing */
-        p->pieces[part].is_ready = true;
-        if (--p->n_left == 0) {
-            finish_round(p);
-        }
-        return 0;
-    }
     m.buf = (char *)m.buf + part * m.count * m.dtype->extent;
     m.tag = (int)((p->setup.tag + (uint32_t)part) & INT32_MAX);
     rc = fm_isend(&m, FM_SEND_STANDARD, &piece);
@@ -351,8 +344,7 @@ static void take_setup(struct part *p, const struct fm_request *r)
                      "the partitions of the sender are not as long, together, as those of the "
                      "receiver");
     }
-    if (r->status.error == MPI_SUCCESS &&
-        make_pieces(p, p->setup.part_len ? p->setup.n_parts : 0) != 0) {
+    if (r->status.error == MPI_SUCCESS && make_pieces(p, p->setup.n_parts) != 0) {
         refuse_setup(p, MPI_ERR_NO_MEM, "no memory for the partitions of the sender");
     }
     p->is_set_up = true;
@@ -448,10 +440,22 @@ int fm_partition_count(const struct fm_request *r)
     return ((const struct part *)r)->n_parts;
 }
 
+/* Have the sender's partitions from `from` to before `to` come? */
+static bool have_come(const struct part *p, uint64_t from, uint64_t to)
+{
+    for (uint64_t k = from; k < to; k++) {
+        if (!p->pieces[k].is_ready) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool fm_partition_has_arrived(const struct fm_request *r, int part)
 {
     const struct part *p = (const struct part *)r;
-    uint64_t from, to;
+    uint64_t n = p->setup.n_parts, of = (uint64_t)p->n_parts, k = (uint64_t)part;
+    uint64_t len = p->setup.part_len;
 
     if (!r->is_active || r->is_done) {
         return true;
@@ -459,15 +463,9 @@ bool fm_partition_has_arrived(const struct fm_request *r, int part)
     if (!p->is_posted || p->setup_error != MPI_SUCCESS) {
         return false;
     }
-    from = (uint64_t)(p->part_len * part);
-    to = from + (uint64_t)p->part_len;
-    for (uint64_t at = from; at < to;) {
-        uint64_t k = at / p->setup.part_len;
-
-        if (!p->pieces[k].is_ready) {
-            return false;
-        }
-        at = (k + 1) * p->setup.part_len;
+    if (p->part_len == 0 || len == 0) { /* no bytes: the same share of the sender's partitions */
+        return have_come(p, k * n / of, ((k + 1) * n + of - 1) / of);
     }
-    return true;
+    k *= (uint64_t)p->part_len;
+    return have_come(p, k / len, (k + (uint64_t)p->part_len + len - 1) / len);
 }

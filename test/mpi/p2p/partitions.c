@@ -57,6 +57,37 @@ static void divided(int n_out, int n_in)
     OK(MPI_Request_free(&r[1]));
 }
 
+/* Partitions without data arrive when the sender has made them ready, as all others do. */
+static void of_nothing(int n_out, int n_in)
+{
+    MPI_Request r[2];
+    int flag;
+
+    OK(MPI_Psend_init(NULL, n_out, 0, MPI_INT, to, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]));
+    OK(MPI_Precv_init(NULL, n_in, 0, MPI_INT, from, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]));
+    for (int round = 0; round < 2; round++) {
+        OK(MPI_Start(&r[1]));
+        for (int k = 0; k < n_in; k++) {
+            OK(MPI_Parrived(r[1], k, &flag));
+            CHECK_EQ(flag, 0);
+        }
+        OK(MPI_Test(&r[1], &flag, MPI_STATUS_IGNORE));
+        CHECK_EQ(flag, 0);
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+        OK(MPI_Start(&r[0]));
+        OK(MPI_Pready_range(0, n_out - 1, r[0]));
+        for (int k = 0; k < n_in; k++) {
+            for (flag = 0; !flag;) {
+                OK(MPI_Parrived(r[1], k, &flag));
+            }
+        }
+        OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    OK(MPI_Request_free(&r[0]));
+    OK(MPI_Request_free(&r[1]));
+}
+
 /* A part is there while another one has not even been made ready. */
 static void early(void)
 {
@@ -170,6 +201,9 @@ int main(int argc, char **argv)
     divided(8, 8);
     divided(24, 3);
     divided(2, 16);
+    of_nothing(4, 4);
+    of_nothing(2, 3);
+    of_nothing(5, 1);
     early();
     across_elements();
     refused();
