@@ -69,6 +69,10 @@ static void put(struct tm_type *t, const struct tm_type *kid, int64_t disp, int6
             t->map[t->n] = kid->map[j];
             t->map[t->n++].disp += at;
         }
+        if (kid->n > 0) {
+            t->reach = !t->has_reach || at + kid->ub > t->reach ? at + kid->ub : t->reach;
+            t->has_reach = true;
+        }
         if (kid->has_markers) {
             t->lb = !t->has_markers || at + kid->lb < t->lb ? at + kid->lb : t->lb;
             t->ub = !t->has_markers || at + kid->ub > t->ub ? at + kid->ub : t->ub;
@@ -77,7 +81,7 @@ static void put(struct tm_type *t, const struct tm_type *kid, int64_t disp, int6
     }
 }
 
-/* MPI-5.0 5.1.6 */
+/* MPI-5.0 5.1.6, with a part reaching to its own upper bound. */
 static void close_map(struct tm_type *t)
 {
     int align = 1;
@@ -92,7 +96,7 @@ static void close_map(struct tm_type *t)
     }
     if (!t->has_markers) {
         t->lb = t->true_lb;
-        t->ub = t->true_ub;
+        t->ub = t->has_reach && t->reach > t->true_ub ? t->reach : t->true_ub;
         while ((t->ub - t->lb) % align != 0) {
             t->ub++;
         }

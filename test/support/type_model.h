@@ -38,6 +38,8 @@ struct tm_type {
     struct tm_entry *map;
     int n;
     bool has_markers;
+    bool has_reach;
+    int64_t reach; /* largest upper bound of a kid with data */
     int64_t lb, ub, true_lb, true_ub, size;
 };
 

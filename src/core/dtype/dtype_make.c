@@ -8,14 +8,21 @@
 #include "util/status.h"
 
 /*
- * What is known of the type map so far. Bounds without explicit markers are those of the data;
- * as soon as one part has markers (MPI_Type_create_resized and what is made of it), only markers
- * count (5.1.6).
+ * What is known of the type map so far. Without explicit markers the lower bound is that of the
+ * data and the upper bound is that of the parts; as soon as one part has markers
+ * (MPI_Type_create_resized and what is made of it), only markers count (5.1.6).
+ *
+ * The padding of a part (its epsilon) counts as a byte of the part, although a reading of 5.1.6 by
+ * basic entries alone would leave it out: hvector(2, 2, 33, struct{double, char}) reaches to 65 as
+ * its last struct does, not to 58. Else parts would stick out of the whole, which no other MPI lets
+ * them do and software that computes layouts from parts does not expect. The result is rounded to
+ * the strictest alignment, as in 5.1.6.
  */
 struct shape {
     MPI_Count size, n_basic, ext_size;
     MPI_Count lb, ub;           /* of markers */
     MPI_Count true_lb, true_ub; /* of data */
+    MPI_Count reach;            /* largest upper bound of a part with data */
     MPI_Count align;
     const struct fm_dtype *elem;
     bool has_markers, has_data, is_mixed;
@@ -60,6 +67,8 @@ static MPI_Count max(MPI_Count a, MPI_Count b)
 static void shape_add(struct shape *s, const struct fm_dtype *t, MPI_Count n, MPI_Count lo,
                       MPI_Count hi)
 {
+    MPI_Count reach;
+
     if (n == 0) {
         return;
     }
@@ -74,6 +83,8 @@ static void shape_add(struct shape *s, const struct fm_dtype *t, MPI_Count n, MP
     if (t->size == 0) {
         return;
     }
+    reach = add(s, hi, add(s, t->lb, t->extent));
+    s->reach = s->has_data ? max(s->reach, reach) : reach;
     lo = add(s, lo, t->true_lb);
     hi = add(s, hi, add(s, t->true_lb, t->true_extent));
     s->true_lb = s->has_data ? min(s->true_lb, lo) : lo;
@@ -171,7 +182,7 @@ static int shape_of(struct shape *s, const struct fm_dtype_env *e)
     return 0;
 }
 
-/* Without markers the extent is rounded up to the strictest alignment (5.1.6). */
+/* Without markers the extent is rounded up to the strictest alignment. */
 static void shape_close(struct shape *s, struct fm_dtype *t)
 {
     MPI_Count over;
@@ -191,7 +202,7 @@ static void shape_close(struct shape *s, struct fm_dtype *t)
         return;
     }
     t->lb = s->true_lb;
-    t->extent = t->true_extent;
+    t->extent = sub(s, max(s->reach, s->true_ub), s->true_lb);
     over = s->align > 1 ? t->extent % s->align : 0;
     if (over != 0) {
         t->extent = add(s, t->extent, s->align - over);

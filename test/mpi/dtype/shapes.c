@@ -272,6 +272,34 @@ static void markers(void)
     CHECK(combiner == MPI_COMBINER_NAMED && n1 == 0 && n2 == 0 && n3 == 0);
 }
 
+/* No part reaches beyond the whole, its padding included, and the whole ends where its strictest
+   element may begin (5.1.6). */
+static void reach(void)
+{
+    MPI_Datatype kinds[2] = {MPI_DOUBLE, MPI_CHAR}, padded, t, rows;
+    int ones[2] = {1, 1};
+    MPI_Aint at[2] = {0, 8};
+
+    OK(MPI_Type_create_struct(2, ones, at, kinds, &padded));
+    expect(padded, (struct want){9, 0, 16, 0, 9});
+    OK(MPI_Type_create_hvector(2, 2, 33, padded, &t));
+    expect(t, (struct want){36, 0, 72, 0, 58});
+    OK(MPI_Type_free(&t));
+    kinds[0] = MPI_INT;
+    kinds[1] = padded;
+    at[1] = 4;
+    OK(MPI_Type_create_struct(2, ones, at, kinds, &t));
+    expect(t, (struct want){13, 0, 24, 0, 13});
+    OK(MPI_Type_free(&t));
+    OK(MPI_Type_create_hvector(3, 4, 25, MPI_INT, &rows));
+    expect(rows, (struct want){48, 0, 68, 0, 66});
+    OK(MPI_Type_create_hvector(2, 3, 273, rows, &t));
+    expect(t, (struct want){288, 0, 480, 0, 475});
+    OK(MPI_Type_free(&t));
+    OK(MPI_Type_free(&rows));
+    OK(MPI_Type_free(&padded));
+}
+
 static void chosen(void)
 {
     MPI_Datatype t, again, v, parts[2];
@@ -386,6 +414,7 @@ int main(int argc, char **argv)
     not_distributed();
     extremes();
     markers();
+    reach();
     chosen();
     large();
     deep();
