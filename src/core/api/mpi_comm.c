@@ -2,6 +2,7 @@
 /* Communicators (MPI-5.0 7.4, 7.6, 7.8). */
 #include "core/api/find.h"
 
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -345,7 +346,7 @@ FM_ALIAS(Comm_split)
 static int color_of_resource(const struct fm_comm *c, const char *resource)
 {
     if (strcmp(resource, "mpi_shared_memory") == 0) {
-        return fm_root.node_of ? fm_root.node_of[fm_comm_proc(c, c->rank)] : 0;
+        return fm_root.node_of ? fm_root.node_of[fm_group_proc(c->group, c->rank)] : 0;
     }
     return fm_locality_color(resource);
 }
@@ -379,13 +380,51 @@ static int color_of_type(const struct fm_comm *c, int type, const struct fm_info
     return pset && type == MPI_COMM_TYPE_RESOURCE_GUIDED ? color_of_pset(c, pset) : MPI_UNDEFINED;
 }
 
-/* By the outermost hardware that divides comm, whose type the info is told. */
-static int split_unguided(const char *call, struct fm_comm *c, int key, struct fm_info *info,
-                          MPI_Comm *newcomm)
+/*
+ * The one type that ranks pass, MPI_UNDEFINED if all of them do (7.4.2). A rank that does not take
+ * part cannot know which collective steps a type asks for, so all ranks agree on it first; a
+ * mistake is an error on all of them then.
+ */
+static int agree_on_type(const char *call, struct fm_comm *c, int type, int *out_type)
+{
+    /* The largest of both is the largest and, negated, the smallest type. */
+    int mine[2] = {type == MPI_UNDEFINED ? INT_MIN : type, type == MPI_UNDEFINED ? INT_MIN : -type};
+    int here[2], there[2] = {INT_MIN, INT_MIN};
+    const struct fm_buf to_here = {here, 2, fm_dtype_get(MPI_INT)};
+    const struct fm_buf to_there = {there, 2, fm_dtype_get(MPI_INT)};
+    struct fm_op *op = fm_op_get(MPI_MAX);
+    int rc = fm_allreduce(mine, &to_here, op, c->is_inter ? c->local_comm : c);
+
+    if (rc == 0 && c->is_inter) {
+        rc = fm_allreduce(mine, &to_there, op, c);
+    }
+    if (rc != 0) {
+        return fm_raise_status(c, call, rc);
+    }
+    for (int i = 0; i < 2; i++) {
+        here[i] = here[i] > there[i] ? here[i] : there[i];
+    }
+    if (here[0] == INT_MIN) {
+        *out_type = MPI_UNDEFINED;
+        return MPI_SUCCESS;
+    }
+    if (here[0] != -here[1]) {
+        return fm_raise(c, call, MPI_ERR_ARG,
+                        "split_type is not the same on all ranks, there are %d and %d: a rank that "
+                        "does not take part passes MPI_UNDEFINED",
+                        -here[1], here[0]);
+    }
+    *out_type = here[0];
+    return MPI_SUCCESS;
+}
+
+/* By the outermost hardware that divides comm, whose type is written to the info. */
+static int split_unguided(const char *call, struct fm_comm *c, bool takes_part, int key,
+                          struct fm_info *info, MPI_Comm *newcomm)
 {
     const char *type_name;
     int color;
-    int rc = fm_locality_divide(c, &color, &type_name);
+    int rc = fm_locality_divide(c, takes_part, &color, &type_name);
 
     if (rc != 0) {
         return fm_raise_status(c, call, rc);
@@ -401,12 +440,18 @@ static int split_unguided(const char *call, struct fm_comm *c, int key, struct f
 static int split_type(const char *call, struct fm_comm *c, int type, int key, struct fm_info *info,
                       MPI_Comm *newcomm)
 {
+    int common = MPI_UNDEFINED, rc;
+
     if (type != MPI_UNDEFINED &&
         (type < MPI_COMM_TYPE_SHARED || type > MPI_COMM_TYPE_RESOURCE_GUIDED)) {
         return fm_raise(c, call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_", type);
     }
-    if (type == MPI_COMM_TYPE_HW_UNGUIDED) {
-        return split_unguided(call, c, key, info, newcomm);
+    rc = agree_on_type(call, c, type, &common);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    if (common == MPI_COMM_TYPE_HW_UNGUIDED) {
+        return split_unguided(call, c, type != MPI_UNDEFINED, key, info, newcomm);
     }
     return split(call, c, color_of_type(c, type, info), key, newcomm);
 }
@@ -418,7 +463,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Co
     int rc;
 
     fm_api_enter(FM_CALL);
-    rc = fm_find_intracomm(FM_CALL, comm, "newcomm", newcomm, &c);
+    rc = fm_find_comm_for(FM_CALL, comm, "newcomm", newcomm, &c);
     rc = rc == MPI_SUCCESS ? fm_find_info(c, FM_CALL, info, true, &i) : rc;
     rc = rc == MPI_SUCCESS ? split_type(FM_CALL, c, type, key, i, newcomm) : rc;
     fm_api_leave();

@@ -213,7 +213,8 @@ int fm_locality_color(const char *type_name)
 }
 
 struct place {
-    int instances[FM_LOCALITY_N_TYPES]; /* the machine's is its node's number */
+    int32_t takes_part;
+    int32_t instances[FM_LOCALITY_N_TYPES]; /* the machine's is its node's number */
 };
 
 /* The outermost type by whose instances n processes differ, or FM_LOCALITY_N_TYPES. Where they are
@@ -236,26 +237,52 @@ static int dividing_type(const struct place *places, int n)
     return k;
 }
 
-int fm_locality_divide(struct fm_comm *comm, int *out_color, const char **out_type_name)
+/* The places of all ranks, of both groups where there are two. 0 or a failure. */
+static int gather_places(struct fm_comm *comm, struct place *mine, struct place *places)
 {
-    struct place mine, *places = malloc((size_t)comm->size * sizeof(*places));
-    const struct fm_buf out = {&mine, sizeof(mine), fm_dtype_byte()};
-    const struct fm_buf in = {places, sizeof(mine), fm_dtype_byte()};
+    const struct fm_buf out = {mine, sizeof(*mine), fm_dtype_byte()};
+    const struct fm_buf in = {places, sizeof(*mine), fm_dtype_byte()};
+    const struct fm_buf in_local = {places + comm->n_remote, sizeof(*mine), fm_dtype_byte()};
+    int rc = fm_allgather(&out, &in, comm);
+
+    return rc || !comm->is_inter ? rc : fm_allgather(&out, &in_local, comm->local_comm);
+}
+
+/* Leave only those that take part. Returns their number. */
+static int drop_others(struct place *places, int n)
+{
+    int kept = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (places[i].takes_part) {
+            places[kept++] = places[i];
+        }
+    }
+    return kept;
+}
+
+int fm_locality_divide(struct fm_comm *comm, bool takes_part, int *out_color,
+                       const char **out_type_name)
+{
+    int n = comm->is_inter ? comm->n_remote + comm->size : comm->size;
+    struct place mine, *places = malloc((size_t)n * sizeof(*places));
     int rc, type;
 
     if (!places) {
-        return fm_fail(-FM_E_NOMEM, "no memory for the places of %d ranks", comm->size);
+        return fm_fail(-FM_E_NOMEM, "no memory for the places of %d ranks", n);
     }
     if (fm_locality_read(mine.instances) != 0) { /* the others must not wait for us */
         memset(&mine, 0xff, sizeof(mine));       /* FM_LOCALITY_ABSENT */
     }
+    mine.takes_part = takes_part;
     mine.instances[0] = node_of_self();
-    rc = fm_allgather(&out, &in, comm);
+    rc = gather_places(comm, &mine, places);
     if (rc == 0) {
-        type = dividing_type(places, comm->size);
+        type = dividing_type(places, drop_others(places, n));
         *out_type_name = type < FM_LOCALITY_N_TYPES ? types[type].name : NULL;
-        *out_color = type < FM_LOCALITY_N_TYPES && mine.instances[type] >= 0 ? mine.instances[type]
-                                                                             : MPI_UNDEFINED;
+        *out_color = takes_part && type < FM_LOCALITY_N_TYPES && mine.instances[type] >= 0
+                         ? mine.instances[type]
+                         : MPI_UNDEFINED;
     }
     free(places);
     return rc;

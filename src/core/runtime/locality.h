@@ -34,8 +34,11 @@ const char *fm_locality_type_name(int type);
 int fm_locality_color(const char *type_name);
 
 /*
- * Colors that divide a communicator by the outermost type whose instances do (7.4.2, HW_UNGUIDED);
- * collective. MPI_UNDEFINED: nothing divides it, or this process is not restricted to one instance
- * of that type. 0 with the type's name, NULL if nothing divides; or a failure.
+ * Colors that divide a communicator, or both groups of an intercommunicator, by the outermost type
+ * whose instances do (7.4.2, HW_UNGUIDED); collective. A rank that does not take part (split_type
+ * MPI_UNDEFINED) counts for nothing. MPI_UNDEFINED: nothing divides it, this rank does not take
+ * part, or it is not restricted to one instance of that type. 0 with the type's name, NULL if
+ * nothing divides; or a failure.
  */
-int fm_locality_divide(struct fm_comm *comm, int *out_color, const char **out_type_name);
+int fm_locality_divide(struct fm_comm *comm, bool takes_part, int *out_color,
+                       const char **out_type_name);

@@ -21,7 +21,8 @@ int fm_locality_color(const char *type_name)
     return MPI_UNDEFINED;
 }
 
-int fm_locality_divide(struct fm_comm *comm, int *out_color, const char **out_type_name)
+int fm_locality_divide(struct fm_comm *comm, bool takes_part, int *out_color,
+                       const char **out_type_name)
 {
     *out_color = MPI_UNDEFINED;
     *out_type_name = NULL;

@@ -154,6 +154,75 @@ static void unguided(int is_bound)
     }
 }
 
+/* Some ranks take no part (7.4.2): the others are divided as if these were not there. */
+static void without_some(void)
+{
+    static const int all_types[] = {MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_GUIDED,
+                                    MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED};
+
+    for (size_t i = 0; i < sizeof(all_types) / sizeof(*all_types); i++) {
+        MPI_Comm part;
+        int n = -1;
+
+        OK(MPI_Comm_split_type(MPI_COMM_WORLD, rank % 2 ? MPI_UNDEFINED : all_types[i], 0,
+                               MPI_INFO_NULL, &part));
+        CHECK(rank % 2 == 0 || part == MPI_COMM_NULL);
+        CHECK(rank % 2 || all_types[i] != MPI_COMM_TYPE_SHARED || part != MPI_COMM_NULL);
+        if (part != MPI_COMM_NULL) {
+            OK(MPI_Comm_size(part, &n));
+            CHECK(n <= (size + 1) / 2);
+            OK(MPI_Comm_free(&part));
+        }
+    }
+}
+
+/* Both groups of an intercommunicator are divided; parts of one color are joined. */
+static void between_groups(void)
+{
+    MPI_Comm half, inter, part;
+    int n, n_remote, is_inter;
+
+    if (size < 2) {
+        return;
+    }
+    OK(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half));
+    OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !(rank % 2), 5, &inter));
+    OK(MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part));
+    CHECK(part != MPI_COMM_NULL); /* the test runs on one host */
+    OK(MPI_Comm_test_inter(part, &is_inter));
+    OK(MPI_Comm_size(part, &n));
+    OK(MPI_Comm_remote_size(part, &n_remote));
+    CHECK(is_inter && n == (size + !(rank % 2)) / 2 && n + n_remote == size);
+    OK(MPI_Comm_free(&part));
+    OK(MPI_Comm_split_type(inter, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part));
+    if (part != MPI_COMM_NULL) {
+        OK(MPI_Comm_free(&part));
+    }
+    OK(MPI_Comm_split_type(inter, rank ? MPI_COMM_TYPE_HW_UNGUIDED : MPI_UNDEFINED, 0,
+                           MPI_INFO_NULL, &part));
+    CHECK(rank > 0 || part == MPI_COMM_NULL);
+    if (part != MPI_COMM_NULL) {
+        OK(MPI_Comm_free(&part));
+    }
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&half));
+}
+
+/* Two types in one call: every rank gets the error. */
+static void two_types(void)
+{
+    MPI_Comm part;
+
+    if (size < 2) {
+        return;
+    }
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    FAILS(MPI_Comm_split_type(MPI_COMM_WORLD,
+                              rank ? MPI_COMM_TYPE_SHARED : MPI_COMM_TYPE_HW_UNGUIDED, 0,
+                              MPI_INFO_NULL, &part),
+          MPI_ERR_ARG);
+}
+
 int main(void)
 {
     OK(MPI_Init(NULL, NULL));
@@ -168,6 +237,9 @@ int main(void)
     look(1);
     guided(1);
     unguided(1);
+    without_some();
+    between_groups();
+    two_types();
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     FAILS(MPI_Get_hw_resource_info(NULL), MPI_ERR_ARG);
     OK(MPI_Finalize());
