@@ -251,7 +251,7 @@ static void run(struct common *common, int self)
 
     pin(self);
     open_side(&s, common, self);
-    for (int k = 0; k < 20; k++) { /* until the fast boxes are in use */
+    for (int k = 0; k < 20; k++) { /* until the fast rings are in use */
         pingpong(&s, 8, 1);
     }
     report(&s, "cache line, one way", bounce, 8, 200000);

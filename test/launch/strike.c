@@ -9,7 +9,7 @@
  *     answered     the data is about to move
  *     copying      half of a single copy is done: process_vm_readv() of the receiver, or
  *                  process_vm_writev() of the sender that helps
- *     placing      memcpy() is amid the message: into the lane, or out of it
+ *     placing      memcpy() is amid the message: into the bulk ring, or out of it
  *     streaming    half of the message has gone through sockets
  *     recvd     1  all is there, the FIN has not left
  *     told      1  the FIN has left

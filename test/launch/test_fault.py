@@ -12,7 +12,7 @@ from harness import Test
 
 SHM, OFI, NET = {'FATHOM_TRANSPORT': 'shm'}, {'FATHOM_TRANSPORT': 'ofi'}, {'FATHOM_OFI_PROVIDER': 'net'}
 NO_PUSH, FRAGMENTS = {'FATHOM_P2P_PUSH_PATIENCE': '0'}, {'FATHOM_OFI_USE_RMA': '0'}
-PUSH = {'FATHOM_P2P_PUSH_PATIENCE': str(1 << 30), 'FATHOM_P2P_PUSH_MAX': str(1 << 30), 'FATHOM_SHM_APART_NS': '0'}
+PUSH = {'FATHOM_P2P_PUSH_PATIENCE': str(1 << 30), 'FATHOM_P2P_PUSH_MAX': str(1 << 30), 'FATHOM_SHM_HIGH_LATENCY_NS': '0'}
 
 # Phases of strike.c and the rank that observes them.
 ALWAYS = [('sent', 0), ('arrived', 1), ('recvd', 1), ('told', 1), ('done', 0)]
@@ -22,7 +22,7 @@ STREAMS = [('streaming', 0), ('streaming', 1)]
 
 # What is set, the phases, and how many FINs tell the sender.
 SHM_WAYS = {
-    'the receiver copies': ({**SHM, **NO_PUSH, 'FATHOM_SHM_CMA_HELP': '0'}, FETCHED + [('copying', 1)], 1),
+    'the receiver copies': ({**SHM, **NO_PUSH, 'FATHOM_SHM_ASSIST_MIN': '0'}, FETCHED + [('copying', 1)], 1),
     'each copies its half': ({**SHM, **NO_PUSH}, FETCHED + [('copying', 0), ('copying', 1)], 1),
     'the sender pushes': ({**SHM, **PUSH}, FETCHED + PLACED, 1),
     'no single copy': ({**SHM, **NO_PUSH, 'FATHOM_SHM_CMA': '0'}, ALWAYS + [('answered', 0)] + PLACED, 0),

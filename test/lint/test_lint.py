@@ -30,7 +30,7 @@ GOOD = {
     'src/core/p2p/send.c': TOP + '#include "core/p2p/match.h"\n#include "transport/transport.h"\n',
     'src/transport/transport.h': TOP,
     'src/transport/shm/shm.h': TOP,
-    'src/transport/shm/shm_msg.c': TOP + '#include "transport/shm/shm.h"\n',
+    'src/transport/shm/shm_send.c': TOP + '#include "transport/shm/shm.h"\n',
     'test/unit/p2p/test_match.c': TOP + '#include <check.h>\n#include "core/p2p/match.h"\n',
     'test/mpi/pt2pt/ring.c': TOP + '#include <mpi.h>\nint f(void)\n{\n    return MPI_Send(x);\n}\n',
 }

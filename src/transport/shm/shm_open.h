@@ -9,7 +9,7 @@
 extern const struct fathom_table fm_shm_vars;
 
 /*
- * Make this process's inbox and be ready to attach to those of others. Same contract as
+ * Make this process's segment; those of others are mapped at connect. Same contract as
  * fm_ofi_open().
  */
 int fm_shm_open(const struct fm_transport_args *args, void *counters, struct fm_transport **out_tp);

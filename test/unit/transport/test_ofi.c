@@ -75,7 +75,7 @@ START_TEST(a_full_pipe_says_again)
 
     send_surely(&side[0], 100, false);
     wait_got(&side[1], 1);
-    /* The receiver does not poll: some day nothing more is taken. */
+    /* The receiver does not poll: some day nothing more is prefetched. */
     while ((rc = send_one(&side[0], 60000, side[0].n_sent % 2 == 0)) == 0) {
         fm_transport_poll(side[0].tp);
         ck_assert(fm_now_ns() < until && side[0].n_sent < 100000);

@@ -163,7 +163,7 @@ static int watch_killed(struct side *s, pid_t child)
                                                                                      : EXIT_FAILURE;
 }
 
-/* The peer closes while the pipe is full; only then are its messages taken. */
+/* The peer closes while the pipe is full; only then are its messages prefetched. */
 static int watch_leave(struct side *s, int fd)
 {
     uint64_t until = fm_now_ns() + 40 * SECOND, n_sent = 0;

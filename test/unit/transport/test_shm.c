@@ -54,7 +54,7 @@ START_TEST(every_size_arrives)
 {
     size_t max;
 
-    side[1].counters.boxes = _i ? 16 : 0; /* without boxes all goes through the ring */
+    side[1].counters.fast_rings = _i ? 16 : 0; /* 0: all goes through the inbox */
     connect_all();
     max = side[0].tp->max_send;
     for (size_t len = 16; len <= max; len += len < 300 ? 1 : 61) {
@@ -68,13 +68,14 @@ START_TEST(every_size_arrives)
     ck_assert_uint_eq(side[1].seen[0], side[0].sent[1]);
     ck_assert_uint_eq(side[1].n_wrong, 0);
 #if FM_STATS
-    ck_assert_uint_eq(side[0].counters.n_boxes_claimed, (uint64_t)_i);
-    ck_assert_uint_eq(side[1].counters.n_boxes_polled, (uint64_t)_i);
-    ck_assert_uint_eq(side[0].counters.ring_sent.n + side[0].counters.box_sent.n, side[0].sent[1]);
+    ck_assert_uint_eq(side[0].counters.n_fast_claimed, (uint64_t)_i);
+    ck_assert_uint_eq(side[1].counters.n_fast_polled, (uint64_t)_i);
+    ck_assert_uint_eq(side[0].counters.inbox_sent.n + side[0].counters.fast_sent.n,
+                      side[0].sent[1]);
     ck_assert_uint_eq(side[1].counters.received.n, side[0].sent[1]);
-    ck_assert_uint_eq(side[0].counters.box_sent.len + side[0].counters.ring_sent.len,
+    ck_assert_uint_eq(side[0].counters.fast_sent.len + side[0].counters.inbox_sent.len,
                       side[1].counters.received.len);
-    ck_assert_uint_eq(side[0].counters.ring_sent.n, _i ? 8 : side[0].sent[1]);
+    ck_assert_uint_eq(side[0].counters.inbox_sent.n, _i ? 8 : side[0].sent[1]);
 #endif
 }
 END_TEST
@@ -85,8 +86,8 @@ START_TEST(a_full_receiver_refuses_and_recovers)
     int refused = 0;
 
     for (int k = 0; k < N; k++) {
-        side[k].counters.boxes = _i ? 2 : 0;
-        side[k].counters.box_after = 3;
+        side[k].counters.fast_rings = _i ? 2 : 0;
+        side[k].counters.fast_after = 3;
     }
     connect_all();
     for (int k = 0; k < 60000; k++) {
@@ -112,10 +113,10 @@ START_TEST(a_full_receiver_refuses_and_recovers)
 }
 END_TEST
 
-START_TEST(boxes_run_out)
+START_TEST(fast_rings_run_out)
 {
-    side[2].counters.boxes = 1;
-    side[2].counters.box_after = side[0].counters.box_after = side[1].counters.box_after = 0;
+    side[2].counters.fast_rings = 1;
+    side[2].counters.fast_after = side[0].counters.fast_after = side[1].counters.fast_after = 0;
     connect_all();
     for (int k = 0; k < 1000; k++) {
         ck_assert_int_eq(side_send(&side[k % 2], 2, 16 + (size_t)k), 0);
@@ -125,84 +126,84 @@ START_TEST(boxes_run_out)
     ck_assert_uint_eq(side[2].seen[1], 500);
     ck_assert_uint_eq(side[2].n_wrong, 0);
 #if FM_STATS
-    ck_assert_uint_eq(side[0].counters.n_boxes_claimed, 1);
-    ck_assert_uint_eq(side[1].counters.n_boxes_claimed, 0);
-    ck_assert_uint_eq(side[1].counters.n_boxes_refused, 1);
+    ck_assert_uint_eq(side[0].counters.n_fast_claimed, 1);
+    ck_assert_uint_eq(side[1].counters.n_fast_claimed, 0);
+    ck_assert_uint_eq(side[1].counters.n_fast_refused, 1);
 #endif
 }
 END_TEST
 
-/* A box whose lines all end in a mark. */
-enum { BOX_CELLS = 64, BOX_LONGEST = 700, MARK = 0xa7 };
+/* A fast ring whose lines all end in a mark. */
+enum { RING_SLOTS = 64, LONGEST = 700, MARK = 0xa7 };
 
-static struct fm_shm_box *marked_box(struct fm_shm_end *out_end)
+static struct fm_shm_fast *marked_ring(struct fm_shm_fast_end *out_end)
 {
-    size_t len = fm_shm_box_size(BOX_CELLS, BOX_LONGEST);
-    struct fm_shm_box *box = aligned_alloc(FM_CACHE_LINE, len);
+    size_t len = fm_shm_fast_size(RING_SLOTS, LONGEST);
+    struct fm_shm_fast *ring = aligned_alloc(FM_CACHE_LINE, len);
 
-    memset(box, 0, len);
-    for (uint32_t k = 0; k < BOX_CELLS; k++) {
-        box->cells[k].data[FM_SHM_INLINE - 1] = MARK;
+    memset(ring, 0, len);
+    for (uint32_t k = 0; k < RING_SLOTS; k++) {
+        ring->slots[k].data[FM_SHM_INLINE - 1] = MARK;
     }
-    fm_shm_box_attach(out_end, box, BOX_CELLS);
-    out_end->takes = true;
-    return box;
+    fm_shm_fast_attach(out_end, ring, RING_SLOTS);
+    out_end->prefetches = true;
+    return ring;
 }
 
-static void publish_marked(struct fm_shm_end *e, struct fm_shm_cell *cell, size_t len)
+static void publish_marked(struct fm_shm_fast_end *e, struct fm_shm_slot *slot, size_t len)
 {
-    memset(cell->data, MARK, len);
-    fm_shm_box_publish(e, cell, (uint32_t)len);
+    memset(slot->data, MARK, len);
+    fm_shm_fast_publish(e, slot, (uint32_t)len);
 }
 
-/* Not the line that the reader waits on; as many as a long message took. */
-START_TEST(lines_are_taken_ahead)
+/* Not the line that the consumer polls; as many as a long message took. */
+START_TEST(lines_are_prefetched_for_write)
 {
-    static const size_t lens[] = {FM_SHM_INLINE, BOX_LONGEST};
-    struct fm_shm_end e;
-    struct fm_shm_box *box = marked_box(&e);
+    static const size_t lens[] = {FM_SHM_INLINE, LONGEST};
+    struct fm_shm_fast_end e;
+    struct fm_shm_fast *ring = marked_ring(&e);
 
-    e.takes = _i == 0;
+    e.prefetches = _i == 0;
     for (int i = 0; i < 2; i++) {
-        uint32_t n = i == 0 ? FM_SHM_TAKEN : fm_shm_box_span(BOX_LONGEST);
+        uint32_t n = i == 0 ? FM_SHM_PREFETCH : fm_shm_fast_span(LONGEST);
 
-        n = e.takes ? n : 0;
-        publish_marked(&e, fm_shm_box_room(&e, lens[i]), lens[i]);
-        for (uint32_t k = e.at; k < BOX_CELLS; k++) {
-            bool is_taken = k > e.at && k <= e.at + n;
+        n = e.prefetches ? n : 0;
+        publish_marked(&e, fm_shm_fast_room(&e, lens[i]), lens[i]);
+        for (uint32_t k = e.at; k < RING_SLOTS; k++) {
+            bool is_prefetched = k > e.at && k <= e.at + n;
 
-            ck_assert_uint_eq(box->cells[k].data[FM_SHM_INLINE - 1], is_taken ? 0 : MARK);
+            ck_assert_uint_eq(ring->slots[k].data[FM_SHM_INLINE - 1], is_prefetched ? 0 : MARK);
         }
     }
-    free(box);
+    free(ring);
 }
 END_TEST
 
-START_TEST(no_line_is_taken_with_a_message_in_it)
+START_TEST(no_line_is_prefetched_with_a_message_in_it)
 {
-    for (uint32_t span = 1; span <= FM_SHM_TAKEN; span++) { /* of the first one */
-        struct fm_shm_end e;
-        struct fm_shm_box *box = marked_box(&e);
+    for (uint32_t span = 1; span <= FM_SHM_PREFETCH; span++) { /* of the first one */
+        struct fm_shm_fast_end e;
+        struct fm_shm_fast *ring = marked_ring(&e);
         size_t len = FM_SHM_INLINE + (span - 1) * FM_CACHE_LINE;
-        struct fm_shm_cell *cell;
+        struct fm_shm_slot *slot;
 
-        while ((cell = fm_shm_box_room(&e, len))) { /* the reader leaves nothing */
-            publish_marked(&e, cell, len);
+        while ((slot = fm_shm_fast_room(&e, len))) { /* the consumer releases nothing */
+            publish_marked(&e, slot, len);
             len = FM_SHM_INLINE;
         }
-        ck_assert_uint_eq(e.at, BOX_CELLS - 1);
+        ck_assert_uint_eq(e.at, RING_SLOTS - 1);
         for (uint32_t k = 0; k < e.at; k++) {
-            ck_assert_uint_eq(box->cells[k].data[FM_SHM_INLINE - 1], MARK);
+            ck_assert_uint_eq(ring->slots[k].data[FM_SHM_INLINE - 1], MARK);
         }
-        free(box);
+        free(ring);
     }
 }
 END_TEST
 
-/* In a lane, wherever the reader and the writer are: the lines behind the first of the next slot,
-   which does not wrap, or none; those of a long message only while the reader is close behind, or
-   where none stream. */
-START_TEST(lines_of_a_lane_are_taken_ahead)
+/* In a bulk ring, wherever consumer and producer are: the lines behind the first of the next block,
+   which does not wrap, or none; those of a long message only while the consumer is close behind, or
+   where there is no pipeline. */
+START_TEST(lines_of_a_bulk_ring_are_prefetched)
 {
     enum { LINES = 64 };
     const uint32_t span = _i ? 3 : 2; /* the longest that is not long has two lines */
@@ -212,24 +213,24 @@ START_TEST(lines_of_a_lane_are_taken_ahead)
         uint32_t slot = at + span <= LINES ? at : LINES;
 
         for (uint32_t n_full = 0; n_full <= LINES; n_full++) {
-            struct fm_shm_lane lane = {
+            struct fm_shm_bulk bulk = {
                 .lines = lines, .n_lines = LINES, .at = at, .done = at - n_full};
-            bool is_behind = at - lane.done > LINES / 16 + span;
-            bool has_room = slot + span - lane.done <= LINES && !(_i == 1 && is_behind);
+            bool is_behind = at - bulk.done > LINES / 16 + span;
+            bool has_room = slot + span - bulk.done <= LINES && !(_i == 1 && is_behind);
 
-            lane.is_bypassed = _i == 2;
+            bulk.is_bypassed = _i == 2;
             memset(lines, MARK, LINES * FM_CACHE_LINE);
-            lane.is_far = true; /* its lines are not written through the cache */
-            fm_shm_lane_take_lines(&lane, (span - 1) * FM_CACHE_LINE);
+            bulk.is_nontemporal = true; /* its lines are not written through the cache */
+            fm_shm_bulk_prefetch(&bulk, (span - 1) * FM_CACHE_LINE);
             ck_assert_int_eq((unsigned char)lines[LINES * FM_CACHE_LINE - 1], MARK);
-            lane.is_far = false;
-            fm_shm_lane_take_lines(&lane, (span - 1) * FM_CACHE_LINE);
+            bulk.is_nontemporal = false;
+            fm_shm_bulk_prefetch(&bulk, (span - 1) * FM_CACHE_LINE);
             for (uint32_t k = 0; k < LINES; k++) {
                 uint32_t behind = (k - slot) % LINES;
-                bool is_taken = has_room && behind >= 1 && behind < span;
+                bool is_prefetched = has_room && behind >= 1 && behind < span;
 
                 ck_assert_int_eq((unsigned char)lines[k * FM_CACHE_LINE + FM_CACHE_LINE - 1],
-                                 is_taken ? 0 : MARK);
+                                 is_prefetched ? 0 : MARK);
             }
         }
     }
@@ -242,7 +243,7 @@ START_TEST(what_is_reserved_can_be_given_back)
     void *room;
     struct fm_ep *ep;
 
-    side[0].counters.box_after = 4;
+    side[0].counters.fast_after = 4;
     connect_all();
     ep = side[0].ep[1];
     for (int k = 0; k < 200; k++) {
@@ -259,7 +260,7 @@ START_TEST(what_is_reserved_can_be_given_back)
 }
 END_TEST
 
-/* The memory of a process: the ring at open, a box when it is claimed, nothing for idle peers. */
+/* Memory of a process: the inbox at open, a fast ring when it is claimed, none for idle peers. */
 START_TEST(memory_comes_with_use)
 {
     uint64_t before;
@@ -355,24 +356,24 @@ START_TEST(rubbish_is_refused)
 
     connect_all();
     t = (struct fm_shm_transport *)side[1].tp;
-    u = fm_shm_ring_unit(t->ring, t->ring_len, t->ring_head);
+    u = fm_shm_inbox_unit(t->inbox, t->inbox_len, t->inbox_head);
     if (_i == 0) {
-        fm_shm_ring_publish(u, 1 << 30, FM_SHM_MESSAGE);
+        fm_shm_inbox_publish(u, 1 << 30, FM_SHM_MESSAGE);
     } else if (_i == 1) {
         u->len = 1 << 20;
-        fm_shm_ring_publish(u, 64, FM_SHM_MESSAGE);
+        fm_shm_inbox_publish(u, 64, FM_SHM_MESSAGE);
     } else if (_i == 2) {
-        fm_shm_ring_publish(u, 64, (enum fm_shm_kind)77);
+        fm_shm_inbox_publish(u, 64, (enum fm_shm_kind)77);
     } else if (_i == 3) {
         u->len = 1000;
-        fm_shm_ring_publish(u, 64, FM_SHM_BOX);
+        fm_shm_inbox_publish(u, 64, FM_SHM_FAST_RING);
     } else {
         for (int k = 0; k < 12; k++) {
             ck_assert_int_eq(side_send(&side[0], 1, 100), 0);
         }
-        atomic_store(&t->header->n_claimed, 99); /* and nonsense in the last cell */
+        atomic_store(&t->header->n_claimed, 99); /* and nonsense in the last slot */
         drain(1);
-        t->rx[0].box->cells[t->rx[0].at & t->rx[0].mask].word =
+        t->rx[0].ring->slots[t->rx[0].at & t->rx[0].mask].word =
             UINT64_C(0x7fffffff) << 32 | (t->rx[0].at + 1);
     }
     ck_assert_int_eq(fm_transport_poll(side[1].tp), -FM_E_PROTO);
@@ -452,8 +453,8 @@ START_TEST(the_peer_helps)
         ck_assert_int_eq(side[0].status, 0);
         ck_assert_int_eq(memcmp(a, b, len), 0);
 #if FM_STATS
-        ck_assert_uint_ge(side[0].counters.n_chunks_helped, 10);
-        ck_assert_uint_eq(side[0].counters.n_chunks_helped, side[1].counters.n_chunks_given);
+        ck_assert_uint_ge(side[0].counters.n_chunks_assisted, 10);
+        ck_assert_uint_eq(side[0].counters.n_chunks_assisted, side[1].counters.n_chunks_for_peers);
         ck_assert_uint_eq(side[0].counters.n_cma_bytes + side[1].counters.n_cma_bytes, len);
 #endif
     }
@@ -475,18 +476,21 @@ START_TEST(who_does_not_help_is_left_alone)
         struct fm_shm_transport *t = (struct fm_shm_transport *)side[1].tp;
 
         ((struct fm_shm_transport *)side[0].tp)->is_crowded = false;
-        atomic_store(&t->header->bell, FM_SHM_BELL); /* asleep it is not asked: that is no miss */
-        for (int k = 0; k < 2 * FM_SHM_MISSES; k++) {
+        atomic_store(&t->header->doorbell,
+                     FM_SHM_ASLEEP_FUTEX); /* asleep it is not asked: that is no miss */
+        for (int k = 0; k < 2 * FM_SHM_FAILED_ASSISTS; k++) {
             ck_assert_int_eq(side_rma_start(&side[0], 1, &rma), 0);
             ck_assert_int_eq(side[0].is_done, false);
             while (!side[0].is_done) {
                 fm_transport_poll(side[0].tp);
             }
         }
-        atomic_store(&t->header->bell, FM_SHM_AWAKE);
-        for (int k = 0; k < 2 * FM_SHM_MISSES + FM_SHM_ALONE + 1; k++) {
-            bool is_alone = k >= FM_SHM_MISSES && k < FM_SHM_MISSES + FM_SHM_ALONE;
-            bool is_helped = k == FM_SHM_MISSES + FM_SHM_ALONE; /* which begins it anew */
+        atomic_store(&t->header->doorbell, FM_SHM_AWAKE);
+        for (int k = 0; k < 2 * FM_SHM_FAILED_ASSISTS + FM_SHM_ASSIST_BACKOFF + 1; k++) {
+            bool is_alone =
+                k >= FM_SHM_FAILED_ASSISTS && k < FM_SHM_FAILED_ASSISTS + FM_SHM_ASSIST_BACKOFF;
+            bool is_helped =
+                k == FM_SHM_FAILED_ASSISTS + FM_SHM_ASSIST_BACKOFF; /* which begins it anew */
 
             b[k] = (char)(k + 1);
             ck_assert_int_eq(side_rma_start(&side[0], 1, &rma), 0);
@@ -505,7 +509,7 @@ START_TEST(who_does_not_help_is_left_alone)
 }
 END_TEST
 
-/* Of a transfer that ended without help nothing is left that the next one in its place needs. */
+/* A transfer that ended without assistance leaves nothing that the next one in its place needs. */
 START_TEST(old_pleas_are_in_nobodys_way)
 {
     enum { LEN = 300000 };
@@ -533,9 +537,9 @@ START_TEST(old_pleas_are_in_nobodys_way)
             while (t->n_jobs) {
                 fm_transport_poll(side[0].tp);
             }
-            ((struct fm_shm_ep *)side[0].ep[1])->n_alone = 0;
+            ((struct fm_shm_ep *)side[0].ep[1])->n_backoff = 0;
         }
-        ck_assert_uint_eq(((struct fm_shm_transport *)side[1].tp)->n_helps, 0); /* it may sleep */
+        ck_assert_uint_eq(((struct fm_shm_transport *)side[1].tp)->n_assists, 0); /* it may sleep */
     }
     free(a);
     free(b);
@@ -591,7 +595,7 @@ START_TEST(own_transfers_come_first)
             ck_assert_int_eq(side_rma_start(&side[k], 1 - k, &rma[k]), 0);
         }
         while (!side[1].is_done) {
-            ck_assert_uint_eq(side[1].counters.n_chunks_given, 0);
+            ck_assert_uint_eq(side[1].counters.n_chunks_for_peers, 0);
             fm_transport_poll(side[1].tp);
         }
         while (!side[0].is_done) {
@@ -601,8 +605,8 @@ START_TEST(own_transfers_come_first)
         ck_assert_int_eq(a[0], 1);
         ck_assert_int_eq(a[len], 2);
 #if FM_STATS
-        ck_assert_uint_gt(side[1].counters.n_chunks_given, 0);
-        ck_assert_uint_eq(side[0].counters.n_chunks_given, 0);
+        ck_assert_uint_gt(side[1].counters.n_chunks_for_peers, 0);
+        ck_assert_uint_eq(side[0].counters.n_chunks_for_peers, 0);
 #endif
     }
     free(a);
@@ -718,7 +722,7 @@ START_TEST(the_bell_is_rung_once)
     ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), FM_AGAIN);
     ck_assert_int_eq(drain(0), 2);
     ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), 0);
-    for (int k = 0; k < 20; k++) { /* through a box as well */
+    for (int k = 0; k < 20; k++) { /* through a fast ring as well */
         ck_assert_int_eq(side[0].tp->ops->arm(side[0].tp, &sleep), 0);
         ck_assert_int_eq(side_send(&side[1], 0, k & 1 ? 20 : 200), 0);
         ck_assert_uint_ne(*sleep.word, sleep.seen);
@@ -726,8 +730,8 @@ START_TEST(the_bell_is_rung_once)
         ck_assert_int_gt(drain(0), 0);
     }
 #if FM_STATS
-    ck_assert_uint_eq(side[1].counters.n_wakes, 21);
-    ck_assert_uint_eq(side[2].counters.n_wakes, 0);
+    ck_assert_uint_eq(side[1].counters.n_wakeups, 21);
+    ck_assert_uint_eq(side[2].counters.n_wakeups, 0);
     ck_assert_uint_eq(side[0].counters.n_sleeps, 22);
 #endif
 }
@@ -762,10 +766,10 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, every_size_arrives, 0, 2);
     tcase_add_loop_test(tc, a_full_receiver_refuses_and_recovers, 0, 2);
-    tcase_add_test(tc, boxes_run_out);
-    tcase_add_loop_test(tc, lines_are_taken_ahead, 0, 2);
-    tcase_add_test(tc, no_line_is_taken_with_a_message_in_it);
-    tcase_add_loop_test(tc, lines_of_a_lane_are_taken_ahead, 0, 3);
+    tcase_add_test(tc, fast_rings_run_out);
+    tcase_add_loop_test(tc, lines_are_prefetched_for_write, 0, 2);
+    tcase_add_test(tc, no_line_is_prefetched_with_a_message_in_it);
+    tcase_add_loop_test(tc, lines_of_a_bulk_ring_are_prefetched, 0, 3);
     tcase_add_test(tc, what_is_reserved_can_be_given_back);
     tcase_add_test(tc, memory_comes_with_use);
     tcase_add_test(tc, wrong_addresses_are_refused);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ring, box and bell under every interleaving.
+ * Inbox, fast ring and doorbell under every interleaving.
  *
- * Ring and box: the code itself, with each atomic operation made a point at which any thread may go
- * on. The threads are coroutines; the orders are walked depth first, all of them up to a number of
- * preemptions. Memory is sequentially consistent there; that plain accesses are ordered by the
- * atomics is ThreadSanitizer's part (test_shm_threads).
+ * Inbox and fast ring: the code itself, with each atomic operation made a point at which any
+ * thread may continue. The threads are coroutines; the orders are walked depth first, all of them
+ * up to a number of preemptions. Memory is sequentially consistent there; that plain accesses are
+ * ordered by the atomics is ThreadSanitizer's part (test_shm_threads).
  *
- * Bell and door: a model of the protocols in shm_msg.c and shm_door.c on a machine with store
+ * Doorbell and pipe: a model of the protocols in shm_doorbell.h on a machine with store
  * buffers (x86), all states. With a mistake in it, such as no barrier at all or the pipe cleared
  * too late, the model must find the lost wake-up, or it would prove nothing.
  */
@@ -30,134 +30,134 @@
     (step(), moved(),                                                                              \
      __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 
-#define FM_SHM_TAKEN 1 /* of the few cells below */
-#include "transport/shm/shm_box.h"
-#include "transport/shm/shm_ring.h"
+#define FM_SHM_PREFETCH 1 /* of the few slots below */
+#include "transport/shm/shm_fast.h"
+#include "transport/shm/shm_inbox.h"
 
-/* ---- The ring: two writers, one reader ------------------------------------------------------ */
+/* ---- The inbox: two producers, one consumer -------------------------------------------------- */
 
-#define RING_LEN 256 /* four units, so that spans of one and two wrap in every way */
-#define EACH     3   /* messages of each writer */
+#define INBOX_LEN 256 /* four units, so that spans of one and two wrap in every way */
+#define EACH      3   /* messages of each producer */
 
 static struct {
-    struct fm_shm_ring ring;
-    char units[RING_LEN];
-} FM_ALIGNED(64) ring;
+    struct fm_shm_inbox head;
+    char units[INBOX_LEN];
+} FM_ALIGNED(64) inbox;
 
-static void ring_reset(void)
+static void inbox_reset(void)
 {
-    memset(&ring, 0, sizeof(ring));
+    memset(&inbox, 0, sizeof(inbox));
 }
 
-static size_t ring_len_of(int writer, int k)
+static size_t inbox_len_of(int producer, int k)
 {
-    return (k + writer) % 2 ? 8 : 70; /* one unit or two */
+    return (k + producer) % 2 ? 8 : 70; /* one unit or two */
 }
 
-static void ring_writer(int writer)
+static void inbox_producer(int producer)
 {
     for (int k = 0; k < EACH; k++) {
-        size_t len = ring_len_of(writer, k);
+        size_t len = inbox_len_of(producer, k);
         struct fm_shm_unit *u;
 
-        while (!(u = fm_shm_ring_take(&ring.ring, RING_LEN, len))) {
+        while (!(u = fm_shm_inbox_reserve(&inbox.head, INBOX_LEN, len))) {
             wait_for_others();
         }
         u->len = len;
-        memset(u->data, 16 * writer + k, len);
-        fm_shm_ring_publish(u, fm_shm_ring_span(len), FM_SHM_MESSAGE);
+        memset(u->data, 16 * producer + k, len);
+        fm_shm_inbox_publish(u, fm_shm_inbox_span(len), FM_SHM_MESSAGE);
     }
 }
 
-static void ring_reader(void)
+static void inbox_consumer(void)
 {
     uint64_t head = 0, span;
     uint32_t kind;
     int seen[2] = {0, 0};
 
     while (seen[0] + seen[1] < 2 * EACH) {
-        struct fm_shm_unit *u = fm_shm_ring_peek(&ring.ring, RING_LEN, head, &span, &kind);
+        struct fm_shm_unit *u = fm_shm_inbox_peek(&inbox.head, INBOX_LEN, head, &span, &kind);
 
         if (!u) {
             wait_for_others();
             continue;
         }
         if (kind == FM_SHM_MESSAGE) {
-            int writer = u->data[0] / 16;
+            int producer = u->data[0] / 16;
 
-            ck_assert_int_lt(writer, 2);
-            ck_assert_int_eq(u->data[0] % 16, seen[writer]);
-            ck_assert_uint_eq(u->len, ring_len_of(writer, seen[writer]));
+            ck_assert_int_lt(producer, 2);
+            ck_assert_int_eq(u->data[0] % 16, seen[producer]);
+            ck_assert_uint_eq(u->len, inbox_len_of(producer, seen[producer]));
             ck_assert_int_eq(u->data[u->len - 1], u->data[0]);
-            ck_assert_uint_eq(span, fm_shm_ring_span(u->len));
-            seen[writer]++;
+            ck_assert_uint_eq(span, fm_shm_inbox_span(u->len));
+            seen[producer]++;
         } else {
             ck_assert_uint_eq(kind, FM_SHM_SKIP);
         }
-        head = fm_shm_ring_advance(&ring.ring, RING_LEN, head, span);
+        head = fm_shm_inbox_advance(&inbox.head, INBOX_LEN, head, span);
     }
 }
 
-static void ring_body(void)
+static void inbox_body(void)
 {
     if (current == 2) {
-        ring_reader();
+        inbox_consumer();
     } else {
-        ring_writer(current);
+        inbox_producer(current);
     }
     finished();
 }
 
-START_TEST(every_order_of_the_ring)
+START_TEST(every_order_of_the_inbox)
 {
-    walk(ring_reset, ring_body, 3, 2);
-    printf("ring: %llu orders\n", (unsigned long long)n_runs);
+    walk(inbox_reset, inbox_body, 3, 2);
+    printf("inbox: %llu orders\n", (unsigned long long)n_runs);
     ck_assert_uint_gt(n_runs, 1000);
 }
 END_TEST
 
-/* ---- The box: one writer, one reader -------------------------------------------------------- */
+/* ---- The fast ring: one producer, one consumer ----------------------------------------------- */
 
-#define N_CELLS 4
-#define MAX_LEN 120 /* two cells */
-#define N_BOXED 13
-#define BEFORE  (UINT32_MAX - 7) /* cells before the first message: their numbers wrap */
+#define N_SLOTS    4
+#define MAX_LEN    120 /* two slots */
+#define N_MESSAGES 13
+#define BEFORE     (UINT32_MAX - 7) /* slots before the first message: their numbers wrap */
 
 static struct {
-    struct fm_shm_box box;
-    struct fm_shm_cell cells[N_CELLS + 1];
-} FM_ALIGNED(64) box;
+    struct fm_shm_fast head;
+    struct fm_shm_slot slots[N_SLOTS + 1];
+} FM_ALIGNED(64) fast;
 
-static void box_reset(void)
+static void fast_reset(void)
 {
-    memset(&box, 0, sizeof(box));
-    box.box.done = BEFORE;
-    for (uint32_t k = 0; k < N_CELLS; k++) {
-        box.cells[k].word = UINT64_C(8) << 32 | (BEFORE - N_CELLS + k + 1);
+    memset(&fast, 0, sizeof(fast));
+    fast.head.done = BEFORE;
+    for (uint32_t k = 0; k < N_SLOTS; k++) {
+        fast.slots[k].word = UINT64_C(8) << 32 | (BEFORE - N_SLOTS + k + 1);
     }
 }
 
-static void box_attach(struct fm_shm_end *e)
+static void fast_attach(struct fm_shm_fast_end *e)
 {
-    fm_shm_box_attach(e, &box, N_CELLS);
-    e->at = e->done = e->taken = BEFORE;
-    e->takes = true;
+    fm_shm_fast_attach(e, &fast, N_SLOTS);
+    e->at = e->done = e->prefetched = BEFORE;
+    e->prefetches = true;
     e->long_end += BEFORE;
 }
 
-/* The second begins a cell before the place of the fifth a lap later, the third lies in the
+/* The second begins a slot before the place of the fifth a lap later, the third lies in the
    overhang; the seventh is reserved as a long one; behind the ninth the words of a whole lap are to
    be cleared. */
-static size_t box_len_of(int k)
+static size_t fast_len_of(int k)
 {
-    static const unsigned char lens[N_BOXED] = {8, MAX_LEN, MAX_LEN, 8, 8, 8, 56,
-                                                8, MAX_LEN, 8,       8, 8, 8};
+    static const unsigned char lens[N_MESSAGES] = {8, MAX_LEN, MAX_LEN, 8, 8, 8, 56,
+                                                   8, MAX_LEN, 8,       8, 8, 8};
 
     return lens[k];
 }
 
-/* Payload that looks like the word that the reader will wait for in its place `lap` cells later. */
-static void box_fill(unsigned char *data, size_t len, uint32_t at, int k, uint32_t lap)
+/* Payload that looks like the word that the consumer will poll in its place `lap` slots later. */
+static void fast_fill(unsigned char *data, size_t len, uint32_t at, int k, uint32_t lap)
 {
     for (size_t i = 0; i < len; i += 8) {
         uint64_t word = UINT64_C(8) << 32 | (at + (uint32_t)((i + 8) / 64) + lap + 1);
@@ -167,68 +167,68 @@ static void box_fill(unsigned char *data, size_t len, uint32_t at, int k, uint32
     memcpy(data, &(uint64_t){(uint64_t)k}, 8);
 }
 
-static void box_writer(void)
+static void fast_producer(void)
 {
-    struct fm_shm_end e;
+    struct fm_shm_fast_end e;
 
-    box_attach(&e);
-    for (int k = 0; k < N_BOXED; k++) {
-        size_t len = box_len_of(k), room = len == 56 ? MAX_LEN : len; /* some become shorter */
-        struct fm_shm_cell *cell;
+    fast_attach(&e);
+    for (int k = 0; k < N_MESSAGES; k++) {
+        size_t len = fast_len_of(k), room = len == 56 ? MAX_LEN : len; /* some become shorter */
+        struct fm_shm_slot *slot;
 
-        while (!(cell = fm_shm_box_room(&e, room))) {
+        while (!(slot = fm_shm_fast_room(&e, room))) {
             wait_for_others();
         }
-        box_fill(cell->data, room, e.at, k, room == len ? N_CELLS : 0);
-        fm_shm_box_publish(&e, cell, (uint32_t)len);
+        fast_fill(slot->data, room, e.at, k, room == len ? N_SLOTS : 0);
+        fm_shm_fast_publish(&e, slot, (uint32_t)len);
     }
 }
 
-static void box_reader(void)
+static void fast_consumer(void)
 {
-    struct fm_shm_end e;
+    struct fm_shm_fast_end e;
     uint32_t len;
 
-    box_attach(&e);
-    for (int k = 0; k < N_BOXED;) {
-        struct fm_shm_cell *cell = fm_shm_box_peek(&e, &len);
+    fast_attach(&e);
+    for (int k = 0; k < N_MESSAGES;) {
+        struct fm_shm_slot *slot = fm_shm_fast_peek(&e, &len);
         unsigned char wanted[MAX_LEN];
 
-        if (!cell) {
+        if (!slot) {
             wait_for_others();
             continue;
         }
-        ck_assert_uint_eq(len, box_len_of(k));
-        box_fill(wanted, len, e.at, k, len == 56 ? 0 : N_CELLS);
-        ck_assert_mem_eq(cell->data, wanted, len);
-        fm_shm_box_advance(&e, len);
+        ck_assert_uint_eq(len, fast_len_of(k));
+        fast_fill(wanted, len, e.at, k, len == 56 ? 0 : N_SLOTS);
+        ck_assert_mem_eq(slot->data, wanted, len);
+        fm_shm_fast_advance(&e, len);
         k++;
     }
 }
 
-static void box_body(void)
+static void fast_body(void)
 {
     if (current == 0) {
-        box_writer();
+        fast_producer();
     } else {
-        box_reader();
+        fast_consumer();
     }
     finished();
 }
 
-START_TEST(every_order_of_the_box)
+START_TEST(every_order_of_the_fast_ring)
 {
-    walk(box_reset, box_body, 2, 3);
-    printf("box: %llu orders\n", (unsigned long long)n_runs);
+    walk(fast_reset, fast_body, 2, 3);
+    printf("fast ring: %llu orders\n", (unsigned long long)n_runs);
     ck_assert_uint_gt(n_runs, 1000);
 }
 END_TEST
 
-/* ---- The bell, on a machine with store buffers ---------------------------------------------- */
+/* ---- The doorbell, on a machine with store buffers ------------------------------------------- */
 
-/* As SETTLE, but wrong: an announcement that stands is old (HASTY); age taken after the look. */
+/* As SETTLE, but wrong: an announcement that stands is old (HASTY); age taken after the poll. */
 enum barrier { NONE, FENCES, SETTLE, HASTY, AGE_LATE };
-enum door { NO_DOOR, DOOR, DOOR_CLEARED_LATE };
+enum pipe { NO_PIPE, PIPE, PIPE_DRAINED_LATE };
 
 #define N_SENDERS 2
 #define N_MSGS    2
@@ -237,13 +237,13 @@ enum door { NO_DOOR, DOOR, DOOR_CLEARED_LATE };
 struct state {
     unsigned char pc[N_SENDERS], sent[N_SENDERS];
     unsigned char buffered[N_SENDERS]; /* publications not yet in memory */
-    unsigned char old[N_SENDERS];      /* of those, from before the bell was in memory */
+    unsigned char old[N_SENDERS];      /* of those, from before the doorbell was in memory */
     unsigned char memory;              /* publications in memory */
-    unsigned char bell,
-        bell_buffered;  /* in memory; 1: the receiver's store of 1 is still buffered */
-    unsigned char byte; /* in the pipe; one is as good as many */
+    unsigned char doorbell,
+        doorbell_buffered; /* in memory; 1: the receiver's store of 1 is still buffered */
+    unsigned char byte;    /* in the pipe; one is as good as many */
     unsigned char rpc, seen;
-    unsigned char is_long; /* nothing is on its way from before the bell was set, it thinks */
+    unsigned char is_long; /* nothing is on its way from before the doorbell was set, it thinks */
 };
 
 enum {
@@ -264,7 +264,7 @@ static unsigned char *visited;
 static uint64_t n_states;
 static bool has_lost;
 static enum barrier barrier;
-static enum door door;
+static enum pipe pipe_kind;
 
 static size_t number_of(const struct state *s)
 {
@@ -276,7 +276,7 @@ static size_t number_of(const struct state *s)
     }
     n = n * (N_SENDERS * N_MSGS + 1) + s->memory;
     n = n * (N_SENDERS * N_MSGS + 1) + s->seen;
-    n = ((n * 2 + s->bell) * 2 + s->bell_buffered) * 2 + s->byte;
+    n = ((n * 2 + s->doorbell) * 2 + s->doorbell_buffered) * 2 + s->byte;
     return (n * 2 + s->is_long) * R_STEPS + s->rpc;
 }
 
@@ -295,9 +295,9 @@ static bool has_short_sleeps(void)
 
 static void drain_bell(struct state *s)
 {
-    if (s->bell_buffered) {
-        s->bell = 1;
-        s->bell_buffered = 0;
+    if (s->doorbell_buffered) {
+        s->doorbell = 1;
+        s->doorbell_buffered = 0;
         if (has_short_sleeps()) {
             memcpy(s->old, s->buffered, sizeof(s->old));
         }
@@ -341,17 +341,17 @@ static bool sender_steps(struct state *s, int k)
     case S_LOOK:
         s->sent[k]++;
         next_message(s, k);
-        s->pc[k] = s->bell ? S_RING : s->pc[k];
+        s->pc[k] = s->doorbell ? S_RING : s->pc[k];
         return true;
     case S_RING: /* the exchange is a full barrier, too */
         drain(s, k);
         next_message(s, k);
-        if (s->bell && door != NO_DOOR) {
+        if (s->doorbell && pipe_kind != NO_PIPE) {
             s->pc[k] = S_KNOCK;
-        } else if (s->bell) {
+        } else if (s->doorbell) {
             awaken(s);
         }
-        s->bell = 0;
+        s->doorbell = 0;
         return true;
     case S_KNOCK:
         s->byte = 1;
@@ -375,8 +375,8 @@ static bool receiver_steps(struct state *s)
         s->rpc = R_ANNOUNCE;
         return true;
     case R_ANNOUNCE:
-        s->bell_buffered = !s->bell;
-        s->is_long = barrier == HASTY && s->bell;
+        s->doorbell_buffered = !s->doorbell;
+        s->is_long = barrier == HASTY && s->doorbell;
         s->rpc = R_BARRIER;
         return true;
     case R_BARRIER:
@@ -390,13 +390,15 @@ static bool receiver_steps(struct state *s)
         s->rpc = s->memory > s->seen ? R_POLL : R_CLEAR_LATE;
         return true;
     case R_CLEAR_LATE:
-        s->byte = door == DOOR_CLEARED_LATE ? 0 : s->byte;
+        s->byte = pipe_kind == PIPE_DRAINED_LATE ? 0 : s->byte;
         s->rpc = R_WAIT;
         return true;
     case R_WAIT: /* a system call; the kernel looks under a lock of its own */
         drain_bell(s);
         s->is_long |= barrier == AGE_LATE && !has_old(s);
-        s->rpc = (door == NO_DOOR ? !s->bell : s->byte) ? R_POLL : s->is_long ? R_ASLEEP : R_SHORT;
+        s->rpc = (pipe_kind == NO_PIPE ? !s->doorbell : s->byte) ? R_POLL
+                 : s->is_long                                    ? R_ASLEEP
+                                                                 : R_SHORT;
         s->is_long = 0;
         return true;
     case R_SHORT:
@@ -424,7 +426,7 @@ static int successors(const struct state *s, struct state out[])
             out[n++].memory++;
         }
     }
-    if (s->bell_buffered) {
+    if (s->doorbell_buffered) {
         out[n] = *s;
         drain_bell(&out[n++]);
     }
@@ -449,10 +451,10 @@ static void explore(const struct state *s)
     }
 }
 
-static bool loses(enum barrier b, enum door d)
+static bool loses(enum barrier b, enum pipe d)
 {
     struct state s = {.rpc = R_POLL};
-    struct state last = {.rpc = R_STEPS - 1, .bell = 1, .bell_buffered = 1, .is_long = 1};
+    struct state last = {.rpc = R_STEPS - 1, .doorbell = 1, .doorbell_buffered = 1, .is_long = 1};
 
     last.byte = 1;
     last.memory = last.seen = N_SENDERS * N_MSGS;
@@ -463,29 +465,29 @@ static bool loses(enum barrier b, enum door d)
     visited = calloc(number_of(&last) / 8 + 1, 1);
     ck_assert_ptr_nonnull(visited);
     barrier = b;
-    door = d;
+    pipe_kind = d;
     n_states = 0;
     has_lost = false;
     explore(&s);
     free(visited);
-    printf("bell, barrier %d, door %d: %llu states\n", (int)b, (int)d,
+    printf("doorbell, barrier %d, pipe %d: %llu states\n", (int)b, (int)d,
            (unsigned long long)n_states);
     return has_lost;
 }
 
 START_TEST(no_state_loses_a_wake_up)
 {
-    ck_assert(!loses(FENCES, NO_DOOR));
-    ck_assert(!loses(SETTLE, NO_DOOR));
-    ck_assert(loses(NONE, NO_DOOR));
-    ck_assert(loses(HASTY, NO_DOOR));
-    ck_assert(loses(AGE_LATE, NO_DOOR));
-    ck_assert(!loses(FENCES, DOOR));
-    ck_assert(!loses(SETTLE, DOOR));
-    ck_assert(loses(NONE, DOOR));
-    ck_assert(loses(HASTY, DOOR));
-    ck_assert(loses(AGE_LATE, DOOR));
-    ck_assert(loses(FENCES, DOOR_CLEARED_LATE));
+    ck_assert(!loses(FENCES, NO_PIPE));
+    ck_assert(!loses(SETTLE, NO_PIPE));
+    ck_assert(loses(NONE, NO_PIPE));
+    ck_assert(loses(HASTY, NO_PIPE));
+    ck_assert(loses(AGE_LATE, NO_PIPE));
+    ck_assert(!loses(FENCES, PIPE));
+    ck_assert(!loses(SETTLE, PIPE));
+    ck_assert(loses(NONE, PIPE));
+    ck_assert(loses(HASTY, PIPE));
+    ck_assert(loses(AGE_LATE, PIPE));
+    ck_assert(loses(FENCES, PIPE_DRAINED_LATE));
 }
 END_TEST
 
@@ -495,8 +497,8 @@ int main(void)
     TCase *tc = tcase_create("orders");
 
     tcase_set_timeout(tc, 120);
-    tcase_add_test(tc, every_order_of_the_ring);
-    tcase_add_test(tc, every_order_of_the_box);
+    tcase_add_test(tc, every_order_of_the_inbox);
+    tcase_add_test(tc, every_order_of_the_fast_ring);
     tcase_add_test(tc, no_state_loses_a_wake_up);
     suite_add_tcase(suite, tc);
     return suite_run(suite);

@@ -46,11 +46,11 @@ ssize_t process_vm_writev(pid_t pid, const struct iovec *l, unsigned long n_l,
 
 /* ---- stores past the caches ---- */
 
-static uint64_t n_past;
+static uint64_t n_nontemporal;
 
-void fm_shm_past_copy(void *to, const void *from, size_t len)
+void fm_shm_stream_copy(void *to, const void *from, size_t len)
 {
-    n_past++;
+    n_nontemporal++;
     memcpy(to, from, len);
 }
 
@@ -117,18 +117,18 @@ static uint64_t file_bytes(int k)
 
 START_TEST(random_traffic_is_counted)
 {
-    enum { AFTER = 3, LANE_MIN = 1024 };
+    enum { AFTER = 3, BULK_MIN = 1024 };
     uint64_t sent[N] = {0}, bytes[N] = {0}, got[N] = {0}, got_bytes[N] = {0}, refused[N] = {0};
-    uint64_t by_pair[N][N] = {{0}}, in_box[N] = {0}, in_lane[N] = {0};
+    uint64_t by_pair[N][N] = {{0}}, in_fast[N] = {0}, in_bulk[N] = {0};
     uint64_t began = fm_now_ns();
 
-    n_past = 0;
+    n_nontemporal = 0;
     for (int k = 0; k < N; k++) {
-        side[k].counters.box_after = AFTER;
-        side[k].counters.lane_min = LANE_MIN;
+        side[k].counters.fast_after = AFTER;
+        side[k].counters.bulk_min = BULK_MIN;
         /* No look is so quick. */
-        side[k].counters.far_ns = _i && k == 0 ? 1 : 0;
-        side[k].counters.apart_ns = _i && k <= 1 ? 1 : 0;
+        side[k].counters.no_shared_cache_ns = _i && k == 0 ? 1 : 0;
+        side[k].counters.high_latency_ns = _i && k <= 1 ? 1 : 0;
     }
     connect_all();
     for (int i = 0; i < 30000; i++) {
@@ -144,9 +144,9 @@ START_TEST(random_traffic_is_counted)
             bytes[from] += len;
             got[to]++;
             got_bytes[to] += len;
-            by_pair[from][to] += len > LANE_MIN ? AFTER : 0;
-            in_box[from] += by_pair[from][to]++ >= AFTER;
-            in_lane[from] += len > LANE_MIN;
+            by_pair[from][to] += len > BULK_MIN ? AFTER : 0;
+            in_fast[from] += by_pair[from][to]++ >= AFTER;
+            in_bulk[from] += len > BULK_MIN;
         }
         if (side_random(&side[0], 200) == 0) {
             poll_side((int)side_random(&side[0], N));
@@ -163,47 +163,47 @@ START_TEST(random_traffic_is_counted)
         same(k, "shm_received", got[k]);
         same(k, "shm_received_bytes", got_bytes[k]);
         same(k, "shm_no_room", refused[k]);
-        same(k, "shm_box_sent", in_box[k]);
-        same(k, "shm_lane_sent", in_lane[k]);
-        same(k, "shm_lanes", N);
-        ORACLE_ROW(&fm_shm_vars, &side[k].counters, "shm_line_time", 0, >, 0);
-        ORACLE_ROW(&fm_shm_vars, &side[k].counters, "shm_line_time", 0, <, fm_now_ns() - began);
-        same(k, "shm_past_caches", k == 0 ? n_past : 0);
+        same(k, "shm_fast_ring_sent", in_fast[k]);
+        same(k, "shm_bulk_sent", in_bulk[k]);
+        same(k, "shm_bulk_rings", N);
+        ORACLE_ROW(&fm_shm_vars, &side[k].counters, "shm_line_latency", 0, >, 0);
+        ORACLE_ROW(&fm_shm_vars, &side[k].counters, "shm_line_latency", 0, <, fm_now_ns() - began);
+        same(k, "shm_nontemporal", k == 0 ? n_nontemporal : 0);
         for (int to = 0; to < N; to++) { /* far is another matter than just not near */
             ck_assert_int_eq(side[k].ep[to]->pushes,
                              _i && k == 1 ? FM_PUSH_SELDOM : FM_PUSH_ALWAYS);
         }
-        same(k, "shm_boxes_claimed", N);
-        same(k, "shm_boxes_refused", 0);
-        same(k, "shm_boxes_polled", N);
+        same(k, "shm_fast_rings_claimed", N);
+        same(k, "shm_fast_rings_refused", 0);
+        same(k, "shm_fast_rings_polled", N);
         same(k, "shm_peers", N);
         same(k, "shm_peers_high", N);
         same(k, "shm_segment_bytes", file_bytes(k));
         same(k, "shm_copies", 0);
         same(k, "shm_copy_calls", n_calls[k]);
     }
-    ck_assert(_i ? n_past > 0 : n_past == 0);
+    ck_assert(_i ? n_nontemporal > 0 : n_nontemporal == 0);
 }
 END_TEST
 
-START_TEST(boxes_run_out)
+START_TEST(fast_rings_run_out)
 {
-    side[2].counters.boxes = 1;
-    side[0].counters.box_after = side[1].counters.box_after = 0;
+    side[2].counters.fast_rings = 1;
+    side[0].counters.fast_after = side[1].counters.fast_after = 0;
     connect_all();
     same(2, "shm_segment_bytes", file_bytes(2));
     for (int k = 0; k < 20; k++) {
         ck_assert_int_eq(side_send(&side[k % 2], 2, 20), 0);
         drain(2);
     }
-    same(0, "shm_boxes_claimed", 1);
-    same(1, "shm_boxes_claimed", 0);
-    event_is(0, "shm_box_claimed", 1);
-    event_is(1, "shm_box_claimed", 0);
+    same(0, "shm_fast_rings_claimed", 1);
+    same(1, "shm_fast_rings_claimed", 0);
+    event_is(0, "shm_fast_ring_claimed", 1);
+    event_is(1, "shm_fast_ring_claimed", 0);
     event_is(0, "shm_connected", N);
-    same(1, "shm_boxes_refused", 1);
-    same(1, "shm_box_sent", 0);
-    same(2, "shm_boxes_polled", 1);
+    same(1, "shm_fast_rings_refused", 1);
+    same(1, "shm_fast_ring_sent", 0);
+    same(2, "shm_fast_rings_polled", 1);
     same(2, "shm_segment_bytes", file_bytes(2));
 }
 END_TEST
@@ -242,10 +242,10 @@ START_TEST(copies_are_what_the_kernel_did)
     }
     ck_assert_uint_eq(n_bytes[0] + n_bytes[1], sum);
     ck_assert_uint_gt(n_calls[1], 0);
-    same(0, "shm_chunks_helped", n_calls[1]); /* a chunk is one call of the helper */
-    same(1, "shm_chunks_given", n_calls[1]);
-    same(0, "shm_chunks_given", 0);
-    same(1, "shm_chunks_helped", 0);
+    same(0, "shm_chunks_assisted", n_calls[1]); /* a chunk is one call of the helper */
+    same(1, "shm_chunks_copied_for_peers", n_calls[1]);
+    same(0, "shm_chunks_copied_for_peers", 0);
+    same(1, "shm_chunks_assisted", 0);
 out:
     free(a);
     free(b);
@@ -266,7 +266,7 @@ END_TEST
 START_TEST(sleeps_and_wakes)
 {
     struct fm_sleep sleep;
-    uint64_t n_sleeps = 0, n_wakes = 0;
+    uint64_t n_sleeps = 0, n_wakeups = 0;
 
     connect_all();
     for (int k = 0; k < 50; k++) {
@@ -281,13 +281,13 @@ START_TEST(sleeps_and_wakes)
         for (int i = 0; i < 2; i++) {
             ck_assert_int_eq(side_send(&side[0], 1, 20), 0);
         }
-        n_wakes += !has_mail;
+        n_wakeups += !has_mail;
         drain(1);
     }
     same(1, "shm_sleeps", n_sleeps);
-    same(0, "shm_wakes", n_wakes);
+    same(0, "shm_wakeups", n_wakeups);
     same(0, "shm_sleeps", 0);
-    same(1, "shm_wakes", 0);
+    same(1, "shm_wakeups", 0);
 }
 END_TEST
 
@@ -299,7 +299,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, random_traffic_is_counted, 0, 2);
-    tcase_add_test(tc, boxes_run_out);
+    tcase_add_test(tc, fast_rings_run_out);
     tcase_add_test(tc, copies_are_what_the_kernel_did);
     tcase_add_test(tc, forbidden_copies_are_counted);
     tcase_add_test(tc, sleeps_and_wakes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shared-memory transport between real processes: exchange, single copy with help, peers that
- * are killed, single copy forbidden. Each test forks its job; the first process of it is the test.
+ * The shared-memory transport between real processes: exchange, single copy with assistance, peers
+ * that are killed, single copy forbidden. Each test forks its job; the first process of it is the
+ * test.
  */
 #include "shm_side.h"
 
@@ -161,7 +162,7 @@ static void exchange(int arg)
 
 static void few_boxes(int arg)
 {
-    side.counters.boxes = (uint64_t)arg;
+    side.counters.fast_rings = (uint64_t)arg;
 }
 
 START_TEST(processes_exchange)
@@ -204,7 +205,7 @@ static bool is_pattern(const char *p, int owner, size_t at, size_t len)
 
 static void share_work(int arg)
 {
-    side.counters.cma_help = 20000;
+    side.counters.assist_min = 20000;
     side.counters.cma_chunk = 16384;
 }
 

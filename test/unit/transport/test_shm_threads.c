@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Races of the shared-memory transport: each thread is a process of a job, so that ThreadSanitizer
- * sees both ends of every ring and box. An argument multiplies the rounds.
+ * sees both ends of every inbox and fast ring. An argument multiplies the rounds.
  */
 #include "shm_side.h"
 
@@ -145,7 +145,7 @@ static void *thread(void *arg)
     return NULL;
 }
 
-static void run(int n, uint64_t n_messages, bool is_ping, uint64_t wake, uint64_t boxes)
+static void run(int n, uint64_t n_messages, bool is_ping, uint64_t wake, uint64_t fast_rings)
 {
     pthread_t threads[MAX_THREADS];
 
@@ -157,8 +157,8 @@ static void run(int n, uint64_t n_messages, bool is_ping, uint64_t wake, uint64_
         side_init(&job.side[k], k, n);
         job.side[k].has_company = job.has_company;
         job.side[k].counters.wake = wake;
-        job.side[k].counters.boxes = boxes;
-        job.side[k].counters.box_after = 5;
+        job.side[k].counters.fast_rings = fast_rings;
+        job.side[k].counters.fast_after = 5;
     }
     for (int k = 0; k < n; k++) {
         ck_assert_int_eq(pthread_create(&threads[k], NULL, thread, &job.side[k]), 0);
@@ -180,7 +180,7 @@ START_TEST(crowds_lose_nothing)
 }
 END_TEST
 
-/* One box for three senders, none for the others: ring and box side by side. */
+/* One fast ring for three senders: inbox and fast ring side by side. */
 START_TEST(crowds_share_the_ring)
 {
     run(4, 2000, false, WAKE_AUTO, (uint64_t)_i);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copy past the caches with the non-temporal stores of SSE2, which every x86-64 has. */
+/* Copy with the non-temporal stores of SSE2, which every x86-64 has. */
 #include <emmintrin.h>
 #include <string.h>
 
-#include "transport/shm/shm_lane.h"
+#include "transport/shm/shm_bulk.h"
 
-void fm_shm_past_copy(void *to, const void *from, size_t len)
+void fm_shm_stream_copy(void *to, const void *from, size_t len)
 {
     const char *f = from;
     char *t = to;
@@ -24,5 +24,5 @@ void fm_shm_past_copy(void *to, const void *from, size_t len)
         f += FM_CACHE_LINE;
     }
     memcpy(t, f, len);
-    _mm_sfence(); /* these stores obey no other order */
+    _mm_sfence(); /* nothing else orders non-temporal stores */
 }
