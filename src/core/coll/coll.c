@@ -3,6 +3,7 @@
 #include "core/coll/coll.h"
 
 #include "core/coll/coll_algo.h"
+#include "core/coll/coll_direct.h"
 #include "core/coll/coll_shm.h"
 #include "core/coll/coll_vars.h"
 #include "util/status.h"
@@ -10,7 +11,7 @@
 /* What was chosen for a call. */
 struct plan {
     struct fm_coll_choice choice;
-    struct fm_coll_shm *shm; /* FM_COLL_WAY_SHM */
+    struct fm_coll_shm *shm; /* FM_COLL_WAY_SHM and FM_COLL_WAY_DIRECT */
     MPI_Count len;
     struct fm_coll_use use;
 };
@@ -27,7 +28,13 @@ static int choose(const struct fm_coll *c, bool is_blocking, struct plan *p)
         if (rc != 0) {
             return rc;
         }
-        means.shm_len = p->shm ? fm_coll_shm_max_len(p->shm) : -1;
+        if (p->shm) {
+            means.shm_len = fm_coll_shm_max_len(p->shm);
+            rc = fm_coll_direct_find(p->shm, &means.has_direct);
+            if (rc != 0) {
+                return rc;
+            }
+        }
     }
     p->choice = fm_coll_table_choose(c, p->len, &means);
     return 0;
@@ -68,6 +75,8 @@ int fm_coll_run(const struct fm_coll *c)
     fm_coll_vars_begin(&p.use, c->comm);
     if (p.choice.way == FM_COLL_WAY_SHM) {
         rc = fm_coll_shm_run(p.shm, c, p.len);
+    } else if (p.choice.way == FM_COLL_WAY_DIRECT) {
+        rc = fm_coll_direct_run(p.shm, c, p.len);
     } else {
         fm_sched_init(&s, c->comm, true);
         s.is_users = c->is_users;

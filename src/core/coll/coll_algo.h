@@ -10,6 +10,7 @@
 /* The functions of the rows that go by messages. */
 #define FM_COLL_DECLARE_MSG(algo) void algo(struct fm_sched *s, const struct fm_coll *c);
 #define FM_COLL_DECLARE_SHM(algo)
+#define FM_COLL_DECLARE_DIRECT(algo)
 #define FM_COLL_DECLARE(KIND, kind, name, item, way, ...)                                          \
     FM_COLL_DECLARE_##way(fm_algo_##kind##_##name)
 FM_COLL_ALGOS(FM_COLL_DECLARE)

@@ -71,3 +71,25 @@ int fm_coll_len(const struct fm_coll *c, MPI_Count *out_len)
     *out_len = len;
     return 0;
 }
+
+MPI_Count fm_coll_contribution_len(const struct fm_coll *c, MPI_Count len)
+{
+    MPI_Count longest = 0;
+
+    switch (c->kind) {
+    case FM_COLL_ALLTOALL:
+        return c->is_varying ? len : len * c->comm->size;
+    case FM_COLL_ALLGATHER:
+        if (!c->is_varying) {
+            return len / c->comm->size;
+        }
+        for (int r = 0; r < c->comm->size; r++) {
+            MPI_Count one = fm_dtype_bytes(c->recv.dtype, fm_side_count(&c->recv, r));
+
+            longest = one > longest ? one : longest;
+        }
+        return longest;
+    default:
+        return len;
+    }
+}

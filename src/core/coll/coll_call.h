@@ -73,6 +73,8 @@ struct fm_coll {
  * space.
  */
 int fm_coll_len(const struct fm_coll *c, MPI_Count *out_len);
+/* Bytes of the longest contribution that one rank makes to a call of fm_coll_len() bytes. */
+MPI_Count fm_coll_contribution_len(const struct fm_coll *c, MPI_Count len);
 
 static FM_INLINE MPI_Count fm_side_count(const struct fm_side *s, int i)
 {
@@ -110,6 +112,12 @@ static FM_INLINE struct fm_buf fm_buf_bytes(const void *buf, MPI_Count len)
 static FM_INLINE struct fm_buf fm_buf_part(struct fm_buf b, MPI_Count from, MPI_Count count)
 {
     return fm_buf_of((char *)b.buf + from * b.dtype->extent, count, b.dtype);
+}
+
+static FM_INLINE bool fm_coll_is_reduction(enum fm_coll_kind kind)
+{
+    return kind == FM_COLL_REDUCE || kind == FM_COLL_ALLREDUCE || kind == FM_COLL_REDUCE_SCATTER ||
+           kind == FM_COLL_SCAN || kind == FM_COLL_EXSCAN;
 }
 
 /* A side that is one block. */

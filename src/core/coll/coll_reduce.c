@@ -36,37 +36,6 @@ static struct fm_buf result_of(const struct fm_coll *c)
     return fm_buf_of(c->recv.buf, c->recv.count, c->recv.dtype);
 }
 
-/* Up a binomial tree. With an operation that does not commute the tree hangs at rank 0, which hands
-   the result to the root. */
-void fm_algo_reduce_binomial(struct fm_sched *s, const struct fm_coll *c)
-{
-    int size = c->comm->size, rank = c->comm->rank;
-    int top = c->op->is_commutative ? c->root : 0;
-    int rel = (rank - top + size) % size;
-    struct fm_accu a = fm_accu_begin(s, c);
-
-    for (int bit = 1; bit < size; bit *= 2) {
-        if (rel & bit) {
-            fm_step_send(s, a.mine, (rel - bit + top) % size);
-            fm_step_fence(s);
-            break;
-        }
-        if (rel + bit < size) {
-            fm_step_recv(s, a.other, (rel + bit + top) % size);
-            fm_step_fence(s);
-            fm_accu_combine(s, &a, c->op, false);
-        }
-    }
-    if (top != c->root && rank == top) {
-        fm_step_send(s, a.mine, c->root);
-    } else if (top != c->root && rank == c->root) {
-        fm_step_recv(s, result_of(c), top);
-    } else if (rank == c->root) {
-        fm_step_copy(s, result_of(c), a.mine);
-    }
-    fm_step_fence(s);
-}
-
 /*
  * The first 2 * (size - pof2) ranks join in pairs, so that pof2 ranks take part in what follows:
  * the odd one of a pair goes on with number rank / 2, the even one gets -1.
@@ -97,7 +66,59 @@ static int unfolded(const struct fm_coll *c, int number, int pof2)
     return number < n_pairs ? 2 * number + 1 : number + n_pairs;
 }
 
-/* The odd one of each pair tells the even one the result. */
+/* The rank that goes by a number in a tree with a certain root: of a pair the root, or the odd
+   one. */
+static int holder(const struct fm_coll *c, int number, int pof2)
+{
+    int n_pairs = c->comm->size - pof2;
+
+    return number < n_pairs && c->root / 2 == number ? c->root : unfolded(c, number, pof2);
+}
+
+/* The number that has the result of its block of `bit` numbers: the root's if it is one of them. */
+static int lead(int number, int bit, int root)
+{
+    int first = number & ~(bit - 1);
+
+    return (root & ~(bit - 1)) == first ? root : first;
+}
+
+/* The tree of allreduce by doubling, in which the ranks that hold the result of a block send it to
+   the one that holds the block's neighbor: the same bits for any root. */
+void fm_algo_reduce_binomial(struct fm_sched *s, const struct fm_coll *c)
+{
+    int size = c->comm->size, rank = c->comm->rank;
+    int pof2 = fm_coll_pof2_below(size), n_pairs = size - pof2;
+    int me = rank < 2 * n_pairs ? rank / 2 : rank - n_pairs;
+    int top = c->root < 2 * n_pairs ? c->root / 2 : c->root - n_pairs;
+    struct fm_accu a = fm_accu_begin(s, c);
+
+    if (me < n_pairs) {
+        if (rank != holder(c, me, pof2)) {
+            fm_step_send(s, a.mine, rank ^ 1);
+            fm_step_fence(s);
+            return;
+        }
+        fm_step_recv(s, a.other, rank ^ 1);
+        fm_step_fence(s);
+        fm_accu_combine(s, &a, c->op, rank % 2 != 0);
+    }
+    for (int bit = 1; bit < pof2; bit *= 2) {
+        int other = holder(c, lead(me ^ bit, bit, top), pof2);
+
+        if (lead(me, 2 * bit, top) != me) {
+            fm_step_send(s, a.mine, other);
+            fm_step_fence(s);
+            return;
+        }
+        fm_step_recv(s, a.other, other);
+        fm_step_fence(s);
+        fm_accu_combine(s, &a, c->op, (me & bit) != 0);
+    }
+    fm_step_copy(s, result_of(c), a.mine);
+}
+
+/* The odd one of each pair sends the result to the even one. */
 static void unfold(struct fm_sched *s, const struct fm_coll *c, struct fm_buf result, int pof2)
 {
     int rank = c->comm->rank;
@@ -311,23 +332,40 @@ void fm_algo_reduce_scatter_by_reduce(struct fm_sched *s, const struct fm_coll *
     fm_step_fence(s);
 }
 
-/* Everyone sends each block straight to its owner: for long vectors and operations that commute. */
+/* right = left op right, of blocks by rank. */
+static void combine_blocks(struct fm_sched *s, const struct fm_coll *c, struct fm_buf all, int left,
+                           int right)
+{
+    MPI_Count n = fm_side_count(&c->recv, c->comm->rank);
+
+    fm_step_apply(s, c->op, fm_buf_part(all, left * n, n).buf, fm_buf_part(all, right * n, n));
+}
+
+/* Every rank sends each block straight to its owner, which combines them in the order of
+   allreduce by doubling when it has all: for long vectors. */
 void fm_algo_reduce_scatter_pairwise(struct fm_sched *s, const struct fm_coll *c)
 {
     int size = c->comm->size, rank = c->comm->rank;
+    int pof2 = fm_coll_pof2_below(size), n_pairs = size - pof2;
     MPI_Count n = fm_side_count(&c->recv, rank);
-    struct fm_buf all = fm_coll_contribution(c);
-    struct fm_accu a = {fm_step_temp_typed(s, n, c->recv.dtype),
-                        fm_step_temp_typed(s, n, c->recv.dtype)};
+    struct fm_buf vector = fm_coll_contribution(c);
+    struct fm_buf all = fm_step_temp_typed(s, n * size, c->recv.dtype);
 
-    all.count = before(&c->recv, size);
-    fm_step_copy(s, a.mine, fm_buf_part(all, before(&c->recv, rank), n));
+    vector.count = before(&c->recv, size);
+    fm_step_copy(s, fm_buf_part(all, rank * n, n), fm_buf_part(vector, before(&c->recv, rank), n));
     for (int far = 1; far < size; far++) {
-        int to = (rank + far) % size;
-        struct fm_buf out = fm_buf_part(all, before(&c->recv, to), fm_side_count(&c->recv, to));
+        int to = (rank + far) % size, from = (rank - far + size) % size;
+        struct fm_buf out = fm_buf_part(vector, before(&c->recv, to), fm_side_count(&c->recv, to));
 
-        fm_step_exchange(s, out, to, a.other, (rank - far + size) % size);
-        fm_accu_combine(s, &a, c->op, true);
+        fm_step_exchange(s, out, to, fm_buf_part(all, from * n, n), from);
     }
-    fm_step_copy(s, own_block(c), a.mine);
+    for (int k = 0; k < n_pairs; k++) {
+        combine_blocks(s, c, all, 2 * k, 2 * k + 1);
+    }
+    for (int bit = 1; bit < pof2; bit *= 2) {
+        for (int k = 2 * bit - 1; k < pof2; k += 2 * bit) {
+            combine_blocks(s, c, all, unfolded(c, k - bit, pof2), unfolded(c, k, pof2));
+        }
+    }
+    fm_step_copy(s, own_block(c), fm_buf_part(all, (size - 1) * n, n));
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short collectives through shared memory: each rank packs its contribution into its entry of the
- * call's slot, the last one to arrive combines them, the others unpack the result.
+ * Short collectives through shared memory. Each rank packs its contribution into its entry of the
+ * call's slot; the last one to arrive combines the entries of a reduction; the others unpack the
+ * result, or their parts of the entries. In a broadcast or scatter the root alone writes.
  */
 #include <string.h>
 
+#include "core/coll/coll_combine.h"
 #include "core/coll/coll_sched.h"
 #include "core/coll/coll_shm.h"
 #include "core/coll/coll_shm_sync.h"
@@ -15,202 +17,266 @@ MPI_Count fm_coll_shm_max_len(const struct fm_coll_shm *shm)
     return (MPI_Count)(shm->view.stride - offsetof(struct fm_coll_entry, data));
 }
 
+/* A call in progress. */
+struct call {
+    struct fm_coll_shm *shm;
+    const struct fm_coll *c;
+    MPI_Count len; /* of a contribution */
+    uint64_t stamp;
+    uint32_t n;
+};
+
+static char *data_of(const struct call *k, int rank)
+{
+    return fm_coll_slot_entry(&k->shm->view, k->n, (uint32_t)rank)->data;
+}
+
+static char *result_of(const struct call *k)
+{
+    return fm_coll_slot_result(&k->shm->view, k->n)->data;
+}
+
 /* ---- combining ----------------------------------------------------------------------------- */
 
-/* The contributions of a reduction, as they lie in the entries. */
-struct parts {
-    const struct fm_coll_slots *view;
-    uint32_t n;
-    const struct fm_coll *c;
-    MPI_Count len;
-    struct fm_buf left, right; /* room to unpack two; NULL: the operation takes them as they lie */
-};
-
-/* Entry b becomes entry a op entry b. */
-static void combine(const struct parts *p, int a, int b)
+/* Room for what fm_coll_combine_...() wants; false: out of memory. */
+static bool prepare(struct call *k, struct fm_coll_operands *o, struct fm_sched *temps)
 {
-    const void *left = fm_coll_slot_entry(p->view, p->n, (uint32_t)a)->data;
-    void *right = fm_coll_slot_entry(p->view, p->n, (uint32_t)b)->data;
-    struct fm_dtype *type = p->c->recv.dtype;
-    MPI_Count count = p->c->recv.count;
+    struct fm_dtype *type = k->c->recv.dtype;
 
-    if (!p->left.buf) {
-        fm_op_apply(p->c->op, left, right, count, type);
-        return;
+    *o = (struct fm_coll_operands){.size = k->c->comm->size,
+                                   .op = k->c->op,
+                                   .count = k->len / (type->size ? type->size : 1),
+                                   .dtype = type,
+                                   .packed_len = k->len};
+    o->at = fm_step_temp(temps, o->size * (MPI_Count)sizeof(*o->at));
+    if (!type->is_contig || type->true_lb != 0) {
+        o->left = fm_step_temp_typed(temps, o->count, type);
+        o->right = fm_step_temp_typed(temps, o->count, type);
     }
-    fm_unpack_all(p->left.buf, count, type, left, p->len);
-    fm_unpack_all(p->right.buf, count, type, right, p->len);
-    fm_op_apply(p->c->op, p->left.buf, p->right.buf, count, type);
-    fm_pack_all(right, p->right.buf, count, type);
+    for (int r = 0; temps->rc == 0 && r < o->size; r++) {
+        o->at[r] = data_of(k, r);
+    }
+    return temps->rc == 0;
 }
 
-/* As fm_algo_allreduce_doubling() does it; what several ranks made together lies in the entry
-   of the last of them. Returns the entry with the result. */
-static int combine_doubling(const struct parts *p)
+/* In the last rank to arrive. */
+static int combine(struct fm_coll_shm *shm, uint32_t n, void *ctx)
 {
-    int size = (int)p->view->size, pof2 = fm_coll_pof2_below(size), n_pairs = size - pof2;
-
-    for (int k = 0; k < n_pairs; k++) {
-        combine(p, 2 * k, 2 * k + 1);
-    }
-    for (int bit = 1; bit < pof2; bit *= 2) {
-        for (int k = 2 * bit - 1; k < pof2; k += 2 * bit) {
-            int j = k - bit;
-
-            combine(p, j < n_pairs ? 2 * j + 1 : j + n_pairs,
-                    k < n_pairs ? 2 * k + 1 : k + n_pairs);
-        }
-    }
-    return size - 1;
-}
-
-/* The same for fm_algo_reduce_binomial(). */
-static int combine_binomial(const struct parts *p)
-{
-    int size = (int)p->view->size, top = p->c->op->is_commutative ? p->c->root : 0;
-
-    for (int bit = 1; bit < size; bit *= 2) {
-        for (int k = 0; k + bit < size; k += 2 * bit) {
-            int last = k + 2 * bit < size ? k + 2 * bit : size;
-
-            combine(p, (k + bit - 1 + top) % size, (last - 1 + top) % size);
-        }
-    }
-    return (size - 1 + top) % size;
-}
-
-/* A call in which the ranks contribute. */
-struct call {
-    const struct fm_coll *c;
-    MPI_Count len;
-};
-
-/* In the order in which messages do it, so that the same arguments give the same bits whichever way
-   a call goes (MPI-5.0 6.9.1). */
-static int reduce_entries(struct fm_coll_shm *shm, uint32_t n, void *ctx)
-{
-    const struct call *call = ctx;
-    const struct fm_coll *c = call->c;
-    struct parts p = {.view = &shm->view, .n = n, .c = c, .len = call->len};
-    struct fm_dtype *type = c->recv.dtype;
-    bool is_unpacked = !type->is_contig || type->true_lb != 0;
+    struct call *k = ctx;
+    struct fm_coll_operands o;
     struct fm_sched temps;
-    int rc, at;
+    int rc;
 
-    fm_sched_init_local(&temps, c->comm);
-    if (is_unpacked) {
-        p.left = fm_step_temp_typed(&temps, c->recv.count, type);
-        p.right = fm_step_temp_typed(&temps, c->recv.count, type);
+    fm_sched_init_local(&temps, k->c->comm);
+    if (prepare(k, &o, &temps)) {
+        if (k->c->kind == FM_COLL_SCAN || k->c->kind == FM_COLL_EXSCAN) {
+            fm_coll_combine_prefixes(&o);
+        } else {
+            fm_coll_combine_all(&o);
+            memcpy(result_of(k), o.at[o.size - 1], (size_t)k->len);
+        }
     }
     rc = temps.rc;
-    if (rc == 0) {
-        at = c->kind == FM_COLL_REDUCE ? combine_binomial(&p) : combine_doubling(&p);
-        memcpy(fm_coll_slot_result(p.view, n)->data,
-               fm_coll_slot_entry(p.view, n, (uint32_t)at)->data, (size_t)p.len);
-    }
     fm_sched_finish(&temps);
     return rc;
 }
 
+/* ---- contributions and results ------------------------------------------------------------- */
+
+static char *pack(char *to, struct fm_buf from)
+{
+    MPI_Count len = fm_dtype_bytes(from.dtype, from.count);
+
+    if (len > 0) {
+        fm_pack_all(to, from.buf, from.count, from.dtype);
+    }
+    return to + len;
+}
+
+/* Returns the bytes taken. */
+static MPI_Count unpack(struct fm_buf to, const char *from)
+{
+    MPI_Count len = fm_dtype_bytes(to.dtype, to.count);
+
+    if (len > 0) {
+        fm_unpack_all(to.buf, to.count, to.dtype, from, len);
+    }
+    return len;
+}
+
+/* The side that has the block of each rank, of which this rank contributes its own or all. */
+static const struct fm_side *own_side(const struct fm_coll *c)
+{
+    return c->send.buf == MPI_IN_PLACE ? &c->recv : &c->send;
+}
+
+static void contribute(const struct call *k)
+{
+    const struct fm_coll *c = k->c;
+    int rank = c->comm->rank;
+    char *to = data_of(k, rank);
+
+    switch (c->kind) {
+    case FM_COLL_BARRIER:
+        return;
+    case FM_COLL_GATHER:
+        if (c->send.buf != MPI_IN_PLACE) { /* else the block is where it belongs, at the root */
+            pack(to, fm_side_whole(&c->send));
+        }
+        return;
+    case FM_COLL_ALLGATHER:
+        pack(to,
+             c->send.buf == MPI_IN_PLACE ? fm_side_block(&c->recv, rank) : fm_side_whole(&c->send));
+        return;
+    case FM_COLL_ALLTOALL:
+        for (int r = 0; r < c->comm->size; r++) {
+            to = pack(to, fm_side_block(own_side(c), r));
+        }
+        return;
+    default:
+        if (k->len > 0) {
+            fm_pack_all(to, fm_coll_contribution(c).buf, k->len / c->recv.dtype->size,
+                        c->recv.dtype);
+        }
+    }
+}
+
+static void take_blocks(const struct call *k)
+{
+    const struct fm_coll *c = k->c;
+    int rank = c->comm->rank;
+
+    for (int r = 0; r < c->comm->size; r++) {
+        struct fm_buf to = fm_side_block(&c->recv, r);
+        MPI_Count at = c->kind == FM_COLL_ALLTOALL ? k->len / c->comm->size * rank : 0;
+
+        if (r != rank || c->send.buf != MPI_IN_PLACE) {
+            unpack(to, data_of(k, r) + at);
+        }
+    }
+}
+
+static void take_own_block(const struct call *k)
+{
+    const struct fm_coll *c = k->c;
+    MPI_Count at = 0;
+
+    for (int r = 0; r < c->comm->rank; r++) {
+        at += fm_dtype_bytes(c->recv.dtype, fm_side_count(&c->recv, r));
+    }
+    unpack(fm_buf_of(c->recv.buf, fm_side_count(&c->recv, c->comm->rank), c->recv.dtype),
+           result_of(k) + at);
+}
+
+static void take_results(const struct call *k)
+{
+    const struct fm_coll *c = k->c;
+    int rank = c->comm->rank;
+
+    switch (c->kind) {
+    case FM_COLL_BARRIER:
+        return;
+    case FM_COLL_GATHER:
+    case FM_COLL_ALLGATHER:
+    case FM_COLL_ALLTOALL:
+        take_blocks(k);
+        return;
+    case FM_COLL_REDUCE_SCATTER:
+        take_own_block(k);
+        return;
+    case FM_COLL_SCAN:
+        unpack(fm_side_whole(&c->recv), data_of(k, rank));
+        return;
+    case FM_COLL_EXSCAN: /* the result of rank 0 is undefined: its buffer is left alone (6.11.2) */
+        if (rank > 0) {
+            unpack(fm_side_whole(&c->recv), data_of(k, rank - 1));
+        }
+        return;
+    default:
+        unpack(fm_side_whole(&c->recv), result_of(k));
+    }
+}
+
 /* ---- calls --------------------------------------------------------------------------------- */
 
-static struct fm_buf own_part(const struct fm_coll *c)
+/* A broadcast or scatter: all others wait for the root. */
+static int from_root(struct call *k)
 {
-    if (c->kind == FM_COLL_ALLGATHER) {
-        return c->send.buf == MPI_IN_PLACE ? fm_side_block(&c->recv, c->comm->rank)
-                                           : fm_side_whole(&c->send);
-    }
-    return fm_coll_contribution(c);
-}
+    const struct fm_coll *c = k->c;
+    bool is_bcast = c->kind == FM_COLL_BCAST;
+    int rank = c->comm->rank, rc;
 
-static void put(struct fm_coll_entry *entry, struct fm_buf from, MPI_Count len)
-{
-    if (len > 0) {
-        fm_pack_all(entry->data, from.buf, from.count, from.dtype);
+    if (rank != c->root) {
+        rc = fm_coll_shm_wait(k->shm, k->n, k->stamp);
+        if (rc == 0) {
+            unpack(fm_side_whole(&c->recv), is_bcast ? result_of(k) : data_of(k, rank));
+        }
+        return rc;
     }
-}
-
-static void take(struct fm_buf to, const struct fm_coll_entry *entry, MPI_Count len)
-{
-    if (len > 0) {
-        fm_unpack_all(to.buf, to.count, to.dtype, entry->data, len);
+    if (is_bcast) {
+        pack(result_of(k), fm_side_whole(&c->recv));
     }
-}
-
-static int broadcast(struct fm_coll_shm *shm, const struct fm_coll *c, uint32_t n, MPI_Count len)
-{
-    struct fm_coll_entry *result = fm_coll_slot_result(&shm->view, n);
-    uint64_t stamp = fm_coll_shm_stamp(c, len);
-    int rc;
-
-    if (c->comm->rank == c->root) {
-        put(result, fm_side_whole(&c->recv), len);
-        fm_coll_shm_publish(shm, n, stamp);
-        return 0;
-    }
-    rc = fm_coll_shm_wait(shm, n, stamp);
-    if (rc == 0) {
-        take(fm_side_whole(&c->recv), result, len);
-    }
-    return rc;
-}
-
-static void take_results(struct fm_coll_shm *shm, const struct fm_coll *c, uint32_t n,
-                         MPI_Count len)
-{
-    if (c->kind != FM_COLL_ALLGATHER) {
-        take(fm_side_whole(&c->recv), fm_coll_slot_result(&shm->view, n), len);
-        return;
-    }
-    for (int r = 0; r < c->comm->size; r++) {
-        if (r != c->comm->rank || c->send.buf != MPI_IN_PLACE) {
-            take(fm_side_block(&c->recv, r), fm_coll_slot_entry(&shm->view, n, (uint32_t)r), len);
+    for (int r = 0; !is_bcast && r < c->comm->size; r++) {
+        if (r != rank || c->recv.buf != MPI_IN_PLACE) {
+            pack(data_of(k, r), fm_side_block(&c->send, r));
         }
     }
+    fm_coll_shm_publish(k->shm, k->n, k->stamp);
+    if (!is_bcast && c->recv.buf != MPI_IN_PLACE) {
+        unpack(fm_side_whole(&c->recv), data_of(k, rank));
+    }
+    return 0;
 }
 
-/* A call in which all contribute. */
-static int gather(struct fm_coll_shm *shm, const struct fm_coll *c, uint32_t n, MPI_Count len)
+static bool is_for_all(const struct fm_coll *c)
 {
-    bool is_reduction = c->kind == FM_COLL_REDUCE || c->kind == FM_COLL_ALLREDUCE;
-    bool is_for_all = c->kind != FM_COLL_REDUCE;
-    struct fm_coll_entry *entry = fm_coll_slot_entry(&shm->view, n, (uint32_t)c->comm->rank);
-    uint64_t stamp = fm_coll_shm_stamp(c, len);
+    return c->kind != FM_COLL_BCAST && c->kind != FM_COLL_SCATTER && c->kind != FM_COLL_REDUCE &&
+           c->kind != FM_COLL_GATHER;
+}
+
+/* A call in which all contribute; if there is a root, only the root waits. */
+static int from_all(struct call *k)
+{
+    const struct fm_coll *c = k->c;
+    struct fm_coll_entry *entry = fm_coll_slot_entry(&k->shm->view, k->n, (uint32_t)c->comm->rank);
     int rc;
 
-    entry->stamp = stamp;
+    entry->stamp = k->stamp;
     entry->error = 0;
-    put(entry, own_part(c), len);
-    fm_coll_shm_arrive(shm, n, stamp, is_reduction && len > 0 ? reduce_entries : NULL,
-                       &(struct call){c, len});
-    if (!is_for_all && c->comm->rank != c->root) {
+    contribute(k);
+    fm_coll_shm_arrive(k->shm, k->n, k->stamp,
+                       k->len > 0 && fm_coll_is_reduction(c->kind) ? combine : NULL, k);
+    if (!is_for_all(c) && c->comm->rank != c->root) {
         return 0;
     }
-    rc = fm_coll_shm_wait(shm, n, stamp);
+    rc = fm_coll_shm_wait(k->shm, k->n, k->stamp);
     if (rc == 0) {
-        if (is_for_all) {
-            fm_coll_shm_all_came(shm, n);
+        if (is_for_all(c)) {
+            fm_coll_shm_all_came(k->shm, k->n);
         }
-        take_results(shm, c, n, len);
+        take_results(k);
     }
     return rc;
 }
 
-static int call(struct fm_coll_shm *shm, const struct fm_coll *c, MPI_Count len)
+static int run(struct fm_coll_shm *shm, const struct fm_coll *c, MPI_Count len)
 {
-    uint32_t n = fm_coll_shm_next(shm);
+    struct call k = {.shm = shm,
+                     .c = c,
+                     .len = len,
+                     .stamp = fm_coll_shm_stamp(c, len),
+                     .n = fm_coll_shm_next(shm)};
 
-    return c->kind == FM_COLL_BCAST ? broadcast(shm, c, n, len) : gather(shm, c, n, len);
+    return c->kind == FM_COLL_BCAST || c->kind == FM_COLL_SCATTER ? from_root(&k) : from_all(&k);
 }
 
 int fm_coll_shm_run(struct fm_coll_shm *shm, const struct fm_coll *c, MPI_Count len)
 {
-    bool is_for_all = c->kind != FM_COLL_BCAST && c->kind != FM_COLL_REDUCE;
     int rc = fm_coll_shm_check(shm);
 
-    len = c->kind == FM_COLL_ALLGATHER ? len / c->comm->size : len;
-    if (!is_for_all && fm_coll_slots_are_full(&shm->view) && rc == 0) {
-        rc = call(shm, &(struct fm_coll){.kind = FM_COLL_BARRIER, .comm = c->comm}, 0);
+    len = fm_coll_contribution_len(c, len);
+    if (!is_for_all(c) && fm_coll_slots_are_full(&shm->view) && rc == 0) {
+        rc = run(shm, &(struct fm_coll){.kind = FM_COLL_BARRIER, .comm = c->comm}, 0);
     }
-    return rc ? rc : call(shm, c, len);
+    return rc ? rc : run(shm, c, len);
 }

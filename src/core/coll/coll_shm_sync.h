@@ -9,11 +9,18 @@
 #include "core/coll/coll_shm_slot.h"
 #include "util/segment.h"
 
+enum fm_coll_direct_state {
+    FM_COLL_DIRECT_UNKNOWN, /* no call has asked for it yet */
+    FM_COLL_DIRECT_POSSIBLE,
+    FM_COLL_DIRECT_IMPOSSIBLE,
+};
+
 struct fm_coll_shm {
     struct fm_coll_slots view;
     struct fm_comm *comm;
     struct fm_segment segment;
     bool is_lost; /* a rank has gone */
+    enum fm_coll_direct_state direct;
 };
 
 /* Names a call, to find out whether all ranks made the same. The low 32 bits are the length. */

@@ -17,9 +17,13 @@ static enum fm_coll_reason uniform(const struct fm_coll *c)
     return c->is_varying ? FM_COLL_WHY_VARYING : FM_COLL_WHY_NONE;
 }
 
-static enum fm_coll_reason commutative(const struct fm_coll *c)
+/* Operations of the library on its own types, which all ranks lay out alike. */
+static enum fm_coll_reason elementwise(const struct fm_coll *c)
 {
-    return c->op->is_commutative ? FM_COLL_WHY_NONE : FM_COLL_WHY_ORDER;
+    const struct fm_dtype *t = c->recv.dtype;
+    bool is_plain = c->op->is_predefined && t->is_predefined && t->is_contig && !t->pair;
+
+    return is_plain ? FM_COLL_WHY_NONE : FM_COLL_WHY_UNFIT;
 }
 
 static enum fm_coll_reason pof2_ranks(const struct fm_coll *c)
@@ -73,13 +77,14 @@ struct row {
     size_t cut_at; /* of the cut-off, in struct fm_coll_cutoffs */
 };
 
-#define CUT(kind_, name_) .range = kind_, .cut_at = offsetof(struct fm_coll_cutoffs, name_)
-#define RANGE_ANY(name)   .range = ANY
-#define RANGE_FROM(name)  CUT(FROM, name)
-#define RANGE_BELOW(name) CUT(BELOW, name)
-#define RANGE_UPTO(name)  CUT(UPTO, name)
-#define WRITE_MSG(algo)   .write = algo
-#define WRITE_SHM(algo)   .write = NULL
+#define CUT(kind_, name_)  .range = kind_, .cut_at = offsetof(struct fm_coll_cutoffs, name_)
+#define RANGE_ANY(name)    .range = ANY
+#define RANGE_FROM(name)   CUT(FROM, name)
+#define RANGE_BELOW(name)  CUT(BELOW, name)
+#define RANGE_UPTO(name)   CUT(UPTO, name)
+#define WRITE_MSG(algo)    .write = algo
+#define WRITE_SHM(algo)    .write = NULL
+#define WRITE_DIRECT(algo) .write = NULL
 #define ROW(KIND, kind, name, item, way_, fits_, suits_, range_, what)                             \
     [FM_COLL_##KIND][FM_COLL_##KIND##_##name] = {.way = FM_COLL_WAY_##way_,                        \
                                                  .fits = fits_,                                    \
@@ -94,16 +99,17 @@ FM_COLL_KINDS(FITS_IN)
 
 /* ---- the choice ---- */
 
-/* Bytes of the longest of the contributions that one slot of shared memory takes. */
-static MPI_Count contribution(const struct fm_coll *c, MPI_Count len)
-{
-    return c->kind == FM_COLL_ALLGATHER ? len / c->comm->size : len;
-}
-
 static bool is_available(const struct row *r, const struct fm_coll *c, MPI_Count len,
                          const struct fm_coll_means *means)
 {
-    return r->way == FM_COLL_WAY_MSG || contribution(c, len) <= means->shm_len;
+    switch (r->way) {
+    case FM_COLL_WAY_SHM:
+        return fm_coll_contribution_len(c, len) <= means->shm_len;
+    case FM_COLL_WAY_DIRECT:
+        return means->has_direct;
+    default:
+        return true;
+    }
 }
 
 /* FM_COLL_WHY_NONE: the length is in the range. */

@@ -40,34 +40,47 @@ struct fm_sched;
       "log2(p) rounds of tokens")
 #define FM_COLL_BCAST_ALGOS(X)                                                                     \
     X(BCAST, bcast, shm, "shm", SHM, all, on_request, ANY(none), FM_COLL_SHM_WHAT)                 \
+    X(BCAST, bcast, direct, "direct", DIRECT, all, all, FROM(direct_from), FM_COLL_DIRECT_WHAT)    \
     X(BCAST, bcast, scatter_ring, "scatterring", MSG, all, four_ranks, FROM(bcast_long),           \
       "pieces scattered, then passed round a ring")                                                \
     X(BCAST, bcast, binomial, "binomial", MSG, all, all, ANY(none),                                \
       "whole messages down a binomial tree")
 #define FM_COLL_REDUCE_ALGOS(X)                                                                    \
     X(REDUCE, reduce, shm, "shm", SHM, all, all, ANY(none), FM_COLL_SHM_WHAT)                      \
+    X(REDUCE, reduce, direct, "direct", DIRECT, elementwise, all, FROM(direct_from),               \
+      FM_COLL_DIRECT_WHAT)                                                                         \
     X(REDUCE, reduce, halving, "halving", MSG, all, element_each, FROM(reduce_long),               \
       "vector halving, then parts gathered at the root")                                           \
     X(REDUCE, reduce, binomial, "binomial", MSG, all, all, ANY(none),                              \
       "whole vectors up a binomial tree")
 #define FM_COLL_ALLREDUCE_ALGOS(X)                                                                 \
     X(ALLREDUCE, allreduce, shm, "shm", SHM, all, all, ANY(none), FM_COLL_SHM_WHAT)                \
+    X(ALLREDUCE, allreduce, direct, "direct", DIRECT, elementwise, all, FROM(direct_from),         \
+      FM_COLL_DIRECT_WHAT)                                                                         \
     X(ALLREDUCE, allreduce, halving, "halving", MSG, all, element_each, FROM(allreduce_long),      \
       "vector halving, then parts gathered by all")                                                \
     X(ALLREDUCE, allreduce, doubling, "doubling", MSG, all, all, ANY(none),                        \
       "whole vectors exchanged log2(p) times")
 #define FM_COLL_GATHER_ALGOS(X)                                                                    \
+    X(GATHER, gather, shm, "shm", SHM, uniform, all, ANY(none), FM_COLL_SHM_WHAT)                  \
+    X(GATHER, gather, direct, "direct", DIRECT, uniform, all, FROM(direct_from),                   \
+      FM_COLL_DIRECT_WHAT)                                                                         \
     X(GATHER, gather, binomial, "binomial", MSG, uniform, all, BELOW(gather_long),                 \
       "packed blocks up a binomial tree")                                                          \
     X(GATHER, gather, linear, "linear", MSG, all, all, ANY(none),                                  \
       "every block straight to the root")
 #define FM_COLL_SCATTER_ALGOS(X)                                                                   \
+    X(SCATTER, scatter, shm, "shm", SHM, uniform, all, ANY(none), FM_COLL_SHM_WHAT)                \
+    X(SCATTER, scatter, direct, "direct", DIRECT, uniform, all, FROM(direct_from),                 \
+      FM_COLL_DIRECT_WHAT)                                                                         \
     X(SCATTER, scatter, binomial, "binomial", MSG, uniform, all, BELOW(scatter_long),              \
       "packed blocks down a binomial tree")                                                        \
     X(SCATTER, scatter, linear, "linear", MSG, all, all, ANY(none),                                \
       "every block straight from the root")
 #define FM_COLL_ALLGATHER_ALGOS(X)                                                                 \
-    X(ALLGATHER, allgather, shm, "shm", SHM, uniform, all, ANY(none), FM_COLL_SHM_WHAT)            \
+    X(ALLGATHER, allgather, shm, "shm", SHM, all, all, ANY(none), FM_COLL_SHM_WHAT)                \
+    X(ALLGATHER, allgather, direct, "direct", DIRECT, all, all, FROM(direct_from),                 \
+      FM_COLL_DIRECT_WHAT)                                                                         \
     X(ALLGATHER, allgather, ring, "ring", MSG, all, all, FROM(allgather_long),                     \
       "blocks passed round a ring, without copies")                                                \
     X(ALLGATHER, allgather, doubling, "doubling", MSG, pof2_ranks, uniform, ANY(none),             \
@@ -75,6 +88,9 @@ struct fm_sched;
     X(ALLGATHER, allgather, bruck, "bruck", MSG, all, all, ANY(none),                              \
       "packed blocks in ceil(log2(p)) rounds")
 #define FM_COLL_ALLTOALL_ALGOS(X)                                                                  \
+    X(ALLTOALL, alltoall, shm, "shm", SHM, uniform, all, ANY(none), FM_COLL_SHM_WHAT)              \
+    X(ALLTOALL, alltoall, direct, "direct", DIRECT, not_in_place, all, FROM(direct_from),          \
+      FM_COLL_DIRECT_WHAT)                                                                         \
     X(ALLTOALL, alltoall, bruck, "bruck", MSG, uniform, eight_ranks, UPTO(alltoall_short),         \
       "packed blocks in ceil(log2(p)) rounds")                                                     \
     X(ALLTOALL, alltoall, pairwise, "pairwise", MSG, all, not_in_place, FROM(alltoall_long),       \
@@ -82,17 +98,27 @@ struct fm_sched;
     X(ALLTOALL, alltoall, window, "window", MSG, all, all, ANY(none),                              \
       "many exchanges at the same time")
 #define FM_COLL_REDUCE_SCATTER_ALGOS(X)                                                            \
-    X(REDUCE_SCATTER, reduce_scatter, pairwise, "pairwise", MSG, commutative, all,                 \
+    X(REDUCE_SCATTER, reduce_scatter, shm, "shm", SHM, all, all, ANY(none), FM_COLL_SHM_WHAT)      \
+    X(REDUCE_SCATTER, reduce_scatter, direct, "direct", DIRECT, elementwise, all,                  \
+      FROM(direct_from), FM_COLL_DIRECT_WHAT)                                                      \
+    X(REDUCE_SCATTER, reduce_scatter, pairwise, "pairwise", MSG, all, all,                         \
       FROM(reduce_scatter_long), "every block straight to its rank")                               \
     X(REDUCE_SCATTER, reduce_scatter, by_reduce, "by_reduce", MSG, all, all, ANY(none),            \
       "reduced at rank 0, scattered")
 #define FM_COLL_SCAN_ALGOS(X)                                                                      \
+    X(SCAN, scan, shm, "shm", SHM, all, all, ANY(none), FM_COLL_SHM_WHAT)                          \
+    X(SCAN, scan, direct, "direct", DIRECT, elementwise, all, FROM(direct_from),                   \
+      FM_COLL_DIRECT_WHAT)                                                                         \
     X(SCAN, scan, doubling, "doubling", MSG, all, all, ANY(none),                                  \
       "partial results exchanged log2(p) times")
 #define FM_COLL_EXSCAN_ALGOS(X)                                                                    \
+    X(EXSCAN, exscan, shm, "shm", SHM, all, all, ANY(none), FM_COLL_SHM_WHAT)                      \
+    X(EXSCAN, exscan, direct, "direct", DIRECT, elementwise, all, FROM(direct_from),               \
+      FM_COLL_DIRECT_WHAT)                                                                         \
     X(EXSCAN, exscan, doubling, "doubling", MSG, all, all, ANY(none),                              \
       "partial results exchanged log2(p) times")
-#define FM_COLL_SHM_WHAT "memory that the ranks of one host share"
+#define FM_COLL_SHM_WHAT    "memory that the ranks of one host share"
+#define FM_COLL_DIRECT_WHAT "single copies between the buffers of the ranks of one host"
 
 #define FM_COLL_ALGOS(X)                                                                           \
     FM_COLL_BARRIER_ALGOS(X)                                                                       \
@@ -114,7 +140,7 @@ struct fm_sched;
     enum { FM_COLL_##KIND##_auto, FM_COLL_##KIND##_ALGOS(FM_COLL_NUMBER) FM_COLL_##KIND##_END };
 FM_COLL_KINDS(FM_COLL_NUMBERS)
 #define FM_COLL_INTER     0
-#define FM_COLL_MAX_ALGOS 5 /* numbers of any kind */
+#define FM_COLL_MAX_ALGOS 6 /* numbers of any kind */
 
 /* Why an algorithm was taken. */
 enum fm_coll_reason {
@@ -123,7 +149,6 @@ enum fm_coll_reason {
     FM_COLL_WHY_ONLY,
     FM_COLL_WHY_SHORT,
     FM_COLL_WHY_LONG,
-    FM_COLL_WHY_ORDER,
     FM_COLL_WHY_VARYING,
     FM_COLL_WHY_RANKS,
     FM_COLL_WHY_UNFIT,
@@ -132,8 +157,9 @@ enum fm_coll_reason {
 
 /* How an algorithm moves data. */
 enum fm_coll_way {
-    FM_COLL_WAY_MSG, /* by messages, as a schedule */
-    FM_COLL_WAY_SHM, /* blocking calls: through the communicator's shared memory (coll_shm.h) */
+    FM_COLL_WAY_MSG,    /* by messages, as a schedule */
+    FM_COLL_WAY_SHM,    /* blocking calls: through the communicator's shared memory (coll_shm.h) */
+    FM_COLL_WAY_DIRECT, /* ... by single copy (coll_direct.h) */
 };
 
 /* Writes the steps of a call on this rank. */
@@ -149,6 +175,7 @@ struct fm_coll_choice {
 /* What a call may use. */
 struct fm_coll_means {
     MPI_Count shm_len; /* longest contribution that shared memory takes; -1: there is none */
+    bool has_direct;   /* the ranks can reach each other's memory */
 };
 
 /* May a call of this form use shared memory, now or when its communicator has got some? All ranks

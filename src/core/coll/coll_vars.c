@@ -9,7 +9,7 @@
 /* clang-format off */
 static const struct fathom_enum_item reason_items[] = {
     {FM_COLL_WHY_NONE, "none"},   {FM_COLL_WHY_FORCED, "forced"}, {FM_COLL_WHY_ONLY, "only_one"},
-    {FM_COLL_WHY_SHORT, "short"}, {FM_COLL_WHY_LONG, "long"},     {FM_COLL_WHY_ORDER, "order"},
+    {FM_COLL_WHY_SHORT, "short"}, {FM_COLL_WHY_LONG, "long"},
     {FM_COLL_WHY_VARYING, "varying"}, {FM_COLL_WHY_RANKS, "ranks"}, {FM_COLL_WHY_UNFIT, "unfit"},
     {FM_COLL_WHY_ONE_HOST, "one_host"},
 };
@@ -108,7 +108,7 @@ static const struct fathom_enum kinds = {"coll_kind", kind_items, FM_ARRAY_LEN(k
 static const struct fathom_enum_item name_items[] = {
     {0, "inter"},   {1, "dissem"}, {2, "binomial"}, {3, "scatterring"}, {4, "halving"},
     {5, "doubling"}, {6, "linear"}, {7, "bruck"},    {8, "ring"},        {9, "window"},
-    {10, "pairwise"}, {11, "by_reduce"}, {12, "shm"},
+    {10, "pairwise"}, {11, "by_reduce"}, {12, "shm"}, {13, "direct"},
 };
 static const struct fathom_enum names = {"coll_algorithm", name_items, FM_ARRAY_LEN(name_items)};
 

@@ -14,6 +14,10 @@
 
 /* Cut-offs: name, default in bytes, what it steers. */
 #define FM_COLL_CUTOFFS(X)                                                                         \
+    X(direct_from, 4096,                                                                           \
+      "Bytes from which blocking collectives on one host copy straight between the buffers of "    \
+      "the ranks, where shared memory does not take the call; raise it when system calls are "     \
+      "slow.")                                                                                     \
     X(bcast_long, 65536,                                                                           \
       "Bytes from which a broadcast to more than 3 ranks goes in pieces round "                    \
       "a ring instead of down a tree; lower it when links are slow.")                              \

@@ -210,7 +210,7 @@ static void check_chosen(int k, int used, enum form form, ull bytes)
 {
     static const char *const names[] = {
         "inter", "dissem", "binomial", "scatterring", "halving",   "doubling", "linear",
-        "bruck", "ring",   "window",   "pairwise",    "by_reduce", "shm"};
+        "bruck", "ring",   "window",   "pairwise",    "by_reduce", "shm",      "direct"};
     char variable[64], name[64], why[64];
 
     snprintf(variable, sizeof(variable), "coll_%s_last", kinds[k].name);
