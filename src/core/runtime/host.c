@@ -26,8 +26,9 @@
 static struct fm_host_counters counters;
 
 static const char *const environment[] = {
-    "FATHOM_JOB",    "FATHOM_RANK", "FATHOM_SIZE", "FATHOM_LOCAL_RANK",    "FATHOM_LOCAL_SIZE",
-    FM_PAGEPOST_ENV, "FATHOM_CC",   "FATHOM_CXX",  "FATHOM_PMIX_RANK_PID", NULL,
+    "FATHOM_JOB",           "FATHOM_RANK",         "FATHOM_SIZE", "FATHOM_LOCAL_RANK",
+    "FATHOM_LOCAL_SIZE",    FM_PAGEPOST_ENV,       "FATHOM_CC",   "FATHOM_CXX",
+    "FATHOM_PMIX_RANK_PID", "FATHOM_PMI_RANK_PID", NULL,
 };
 
 /*

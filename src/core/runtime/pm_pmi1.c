@@ -2,33 +2,40 @@
 /*
  * PMI-1 by its wire protocol, without a library: Hydra, and Slurm with --mpi=pmi2.
  *
- * The launcher leaves a socket in PMI_FD. We send lines "cmd=... key=value ..." and read one line
- * as the answer; nothing comes unasked. Values have no blanks, so bytes travel in hexadecimal. What
- * is put can be got behind the next barrier.
+ * PMI_FD is a socket to the launcher. A request is a line "cmd=... key=value ...", answered by one
+ * line; the launcher sends nothing else. Values have no blanks, so bytes are sent in hexadecimal.
+ * What was put can be got after the next barrier.
+ *
+ * A process that a rank starts inherits the variables. So that it is not taken for a rank whose
+ * socket was closed, the rank writes its process id beside them.
  */
 #include "core/runtime/pm.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define CLAIM    "FATHOM_PMI_RANK_PID"
 #define LINE_LEN 4096
+#define MAX_NODE (1 << 24)
 
 struct pmi1 {
     struct fm_pm pm; /* first */
     int fd;
-    int value_max; /* characters of a value, as the launcher says */
-    int *nodes;    /* what pm.node_of points to, NULL: all on one */
+    int value_max; /* characters of a value, of the launcher */
+    int *nodes;    /* what pm.node_of points to */
     char kvs[256]; /* the name of the job's key space */
     char line[LINE_LEN];
 };
 
-/* PMI cannot begin a second time. Written under the library lock. */
+/* PMI cannot be initialized twice. Written under the library lock. */
 static bool was_finalized;
 
 static int lost(const char *what)
@@ -41,17 +48,18 @@ static int send_line(struct pmi1 *p)
     size_t len = strlen(p->line), done = 0;
 
     while (done < len) {
-        ssize_t n = write(p->fd, p->line + done, len - done);
+        ssize_t n = send(p->fd, p->line + done, len - done, MSG_NOSIGNAL);
 
         if (n < 0 && errno != EINTR) {
-            return lost("takes no more messages");
+            return lost("has closed the connection");
         }
         done += n > 0 ? (size_t)n : 0;
     }
     return 0;
 }
 
-/* The answer into p->line, without its newline. Byte by byte: what follows belongs to the next. */
+/* Read the answer into p->line, without its newline; byte by byte, for the rest belongs to the next
+   answer. */
 static int read_line(struct pmi1 *p)
 {
     size_t at = 0;
@@ -60,7 +68,7 @@ static int read_line(struct pmi1 *p)
         ssize_t n = read(p->fd, p->line + at, 1);
 
         if (n == 0 || (n < 0 && errno != EINTR)) {
-            return lost("is gone");
+            return lost("has closed the connection");
         }
         if (n < 0) {
             continue;
@@ -70,15 +78,16 @@ static int read_line(struct pmi1 *p)
             return 0;
         }
         if (++at == LINE_LEN) {
-            return fm_fail(-FM_E_PROTO, "the process manager sends lines without end");
+            return fm_fail(-FM_E_PROTO, "the process manager sent a line of more than %d bytes",
+                           LINE_LEN);
         }
     }
 }
 
-/* The value of a key in p->line, up to a blank. */
+/* The value of a key in p->line, up to a blank. False: there is none, or it is too long. */
 static bool take(const struct pmi1 *p, const char *key, char *out_text, size_t len)
 {
-    size_t key_len = strlen(key);
+    size_t key_len = strlen(key), value_len;
     const char *at = p->line;
 
     while (at && !(strncmp(at, key, key_len) == 0 && at[key_len] == '=')) {
@@ -89,35 +98,60 @@ static bool take(const struct pmi1 *p, const char *key, char *out_text, size_t l
         return false;
     }
     at += key_len + 1;
-    snprintf(out_text, len, "%.*s", (int)strcspn(at, " "), at);
+    value_len = strcspn(at, " ");
+    if (value_len >= len) {
+        return false;
+    }
+    memcpy(out_text, at, value_len);
+    out_text[value_len] = '\0';
+    return true;
+}
+
+/* A decimal number that fills the text. False: it is none, or does not fit an int. */
+static bool read_int(const char *text, int *out_n)
+{
+    char *end;
+    long n;
+
+    errno = 0;
+    n = strtol(text, &end, 10);
+    if (errno || end == text || *end != '\0' || n < INT_MIN || n > INT_MAX) {
+        return false;
+    }
+    *out_n = (int)n;
     return true;
 }
 
 static int take_int(const struct pmi1 *p, const char *key, int otherwise)
 {
     char text[32];
+    int n;
 
-    return take(p, key, text, sizeof(text)) ? atoi(text) : otherwise;
+    return take(p, key, text, sizeof(text)) && read_int(text, &n) ? n : otherwise;
 }
 
-/* p->line is the question. The answer must be `expected`, with rc=0 if it has an rc. */
-static int ask(struct pmi1 *p, const char *expected)
+/* Is p->line the expected answer, with rc=0 if it has an rc? */
+static int check_answer(const struct pmi1 *p, const char *expected)
 {
     char cmd[64];
+
+    if (!take(p, "cmd", cmd, sizeof(cmd)) || strcmp(cmd, expected) != 0) {
+        return fm_fail(-FM_E_PROTO, "the process manager answered \"%.80s\", expected %s", p->line,
+                       expected);
+    }
+    if (take_int(p, "rc", 0) != 0) {
+        return fm_fail(-FM_E_NOENT, "the process manager refused: %.120s", p->line);
+    }
+    return 0;
+}
+
+/* Send p->line and read the answer. */
+static int ask(struct pmi1 *p, const char *expected)
+{
     int rc = send_line(p);
 
     rc = rc ? rc : read_line(p);
-    if (rc) {
-        return rc;
-    }
-    if (!take(p, "cmd", cmd, sizeof(cmd)) || strcmp(cmd, expected) != 0) {
-        return fm_fail(-FM_E_PROTO, "the process manager answers \"%.80s\" where %s was expected",
-                       p->line, expected);
-    }
-    if (take_int(p, "rc", 0) != 0) {
-        return fm_fail(-FM_E_NOENT, "the process manager refuses: %.120s", p->line);
-    }
-    return 0;
+    return rc ? rc : check_answer(p, expected);
 }
 
 static int pmi1_put(struct fm_pm *pm, const char *key, const void *value, size_t len)
@@ -127,8 +161,8 @@ static int pmi1_put(struct fm_pm *pm, const char *key, const void *value, size_t
     int at;
 
     if ((int)len * 2 >= p->value_max) {
-        return fm_fail(-FM_E_INVAL, "\"%s\" has %zu bytes, the process manager takes %d", key, len,
-                       p->value_max / 2);
+        return fm_fail(-FM_E_INVAL, "\"%s\" has %zu bytes, the limit of the process manager is %d",
+                       key, len, p->value_max / 2);
     }
     at = snprintf(p->line, LINE_LEN, "cmd=put kvsname=%s key=%d-%s value=", p->kvs, pm->rank, key);
     for (size_t i = 0; i < len; i++) {
@@ -138,7 +172,7 @@ static int pmi1_put(struct fm_pm *pm, const char *key, const void *value, size_t
     return ask(p, "put_result");
 }
 
-/* Text in hexadecimal to bytes. -1: it is none, or too long. */
+/* Convert hexadecimal text to bytes. Returns how many; -1: bad text, or too long. */
 static int from_hex(const char *text, unsigned char *out, size_t room)
 {
     size_t n = strlen(text) / 2;
@@ -179,27 +213,24 @@ static int pmi1_fence(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx)
 {
     struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
     struct pollfd wait = {.fd = p->fd, .events = POLLIN};
-    int nap_ms = 1;
+    int wait_ms = 1;
     int rc;
 
     snprintf(p->line, LINE_LEN, "cmd=barrier_in\n");
     rc = send_line(p);
-    while (!rc && idle && poll(&wait, 1, nap_ms) == 0) {
-        nap_ms = nap_ms < 64 ? nap_ms * 2 : nap_ms;
+    while (!rc && idle && poll(&wait, 1, wait_ms) == 0) {
+        wait_ms = wait_ms < 64 ? wait_ms * 2 : wait_ms;
         idle(ctx);
     }
     rc = rc ? rc : read_line(p);
-    if (!rc && strcmp(p->line, "cmd=barrier_out") != 0) {
-        rc = fm_fail(-FM_E_PROTO, "the process manager answers \"%.80s\" to a barrier", p->line);
-    }
-    return rc;
+    return rc ? rc : check_answer(p, "barrier_out"); /* Slurm adds rc=0 */
 }
 
 static void pmi1_withdraw(struct fm_pm *pm)
 {
 }
 
-/* Whoever dies before MPI_Finalize takes the job along: the launcher sees to it. */
+/* The launcher ends the job when a rank ends before MPI_Finalize. */
 static bool pmi1_is_gone(struct fm_pm *pm, int rank)
 {
     return false;
@@ -224,7 +255,7 @@ static void pmi1_abort(struct fm_pm *pm, int exit_status, const char *text, bool
     struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
 
     snprintf(p->line, LINE_LEN, "cmd=abort exitcode=%d\n", exit_status);
-    send_line(p); /* there is no answer */
+    send_line(p); /* no answer follows */
 }
 
 static void pmi1_close(struct fm_pm *pm)
@@ -250,8 +281,8 @@ static const struct fm_pm_ops pmi1_ops = {
 };
 
 /*
- * "(vector,(0,2,4),(2,1,1))": from node 0 on 2 nodes with 4 ranks each, then node 2 with 1; begun
- * again when ranks are left. False when the text is not of this form.
+ * Parse "(vector,(0,2,4),(2,1,1))": 2 nodes from number 0 on with 4 ranks each, then node 2 with 1;
+ * repeated while ranks are left. False: the text is not of this form.
  */
 static bool read_mapping(const char *text, int size, int *nodes)
 {
@@ -261,9 +292,12 @@ static bool read_mapping(const char *text, int size, int *nodes)
         const char *at = strncmp(text, "(vector,", 8) == 0 ? text + 8 : "";
         int first, n_nodes, n_ranks, before = rank, end = 0;
 
-        while (sscanf(at, "(%d,%d,%d)%n", &first, &n_nodes, &n_ranks, &end) == 3 && end > 0) {
-            for (int i = 0; n_nodes > 0 && i < n_nodes * n_ranks && rank < size; i++) {
-                nodes[rank++] = first + i / n_ranks;
+        while (sscanf(at, "(%9d,%9d,%9d)%n", &first, &n_nodes, &n_ranks, &end) == 3 && end > 0) {
+            if (first < 0 || first > MAX_NODE || n_nodes < 0 || n_nodes > MAX_NODE || n_ranks < 0) {
+                return false;
+            }
+            for (int64_t i = 0; i < (int64_t)n_nodes * n_ranks && rank < size; i++) {
+                nodes[rank++] = first + (int)(i / n_ranks);
             }
             at += end;
             at += *at == ',';
@@ -276,7 +310,7 @@ static bool read_mapping(const char *text, int size, int *nodes)
     return true;
 }
 
-/* Who shares a node with whom. Unknown: everybody is on a node of its own. */
+/* Find the node of each rank. Unknown: each rank is on a node of its own. */
 static int learn_nodes(struct pmi1 *p)
 {
     char text[1024];
@@ -329,16 +363,44 @@ static int greet(struct pmi1 *p)
     return rc;
 }
 
-int fm_pm_pmi1_open(struct fm_pm **out_pm)
+/*
+ * The place of this process by its environment. FM_AGAIN: PMI did not start it, or a rank did. A
+ * failure: a rank with unusable variables or a closed socket, which would else be a job of one.
+ */
+static int find_place(int *out_fd, int *out_rank, int *out_size)
 {
     const char *fd = getenv("PMI_FD"), *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
+    const char *claim = getenv(CLAIM);
     struct stat st;
-    struct pmi1 *p;
-    int rc;
 
-    if (!fd || !rank || !size || atoi(size) <= 0 || fstat(atoi(fd), &st) != 0 ||
-        !S_ISSOCK(st.st_mode)) {
-        return FM_AGAIN; /* also what a rank has started: it has the variables, not the socket */
+    if (!fd || !rank || !size || (claim && atoi(claim) != getpid())) {
+        return FM_AGAIN;
+    }
+    if (!read_int(rank, out_rank) || !read_int(size, out_size) || *out_size <= 0 || *out_rank < 0 ||
+        *out_rank >= *out_size) {
+        return fm_fail(-FM_E_INVAL, "PMI_RANK is \"%.20s\" and PMI_SIZE is \"%.20s\"", rank, size);
+    }
+    if (read_int(fd, out_fd) && fstat(*out_fd, &st) == 0 && S_ISSOCK(st.st_mode)) {
+        return 0;
+    }
+    if (*out_size == 1) {
+        return FM_AGAIN;
+    }
+    return fm_fail(-FM_E_INVAL,
+                   "PMI_FD is \"%.20s\", which is no open socket: a parent process has closed it; "
+                   "unset PMI_FD, PMI_RANK and PMI_SIZE to run as a job of one",
+                   fd);
+}
+
+int fm_pm_pmi1_open(struct fm_pm **out_pm)
+{
+    int fd, rank, size;
+    struct pmi1 *p;
+    char pid[16];
+    int rc = find_place(&fd, &rank, &size);
+
+    if (rc) {
+        return rc;
     }
     if (was_finalized) {
         return fm_fail(-FM_E_UNSUPPORTED, "MPI cannot start again in a process under this process "
@@ -348,19 +410,18 @@ int fm_pm_pmi1_open(struct fm_pm **out_pm)
     if (!p) {
         return fm_fail(-FM_E_NOMEM, "no memory for the process manager");
     }
-    p->fd = atoi(fd);
-    p->pm = (struct fm_pm){
-        .ops = &pmi1_ops, .rank = atoi(rank), .size = atoi(size), .needs_fence = true};
+    p->fd = fd;
+    p->pm = (struct fm_pm){.ops = &pmi1_ops, .rank = rank, .size = size, .needs_fence = true};
     fcntl(p->fd, F_SETFD, FD_CLOEXEC);
-    rc = p->pm.rank >= 0 && p->pm.rank < p->pm.size
-             ? greet(p)
-             : fm_fail(-FM_E_INVAL, "PMI_RANK is %s and PMI_SIZE is %s", rank, size);
+    rc = greet(p);
     if (rc) {
         free(p->nodes);
         free(p);
         return rc;
     }
     snprintf(p->pm.job, sizeof(p->pm.job), "pmi-%.50s", p->kvs);
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    setenv(CLAIM, pid, 1);
     *out_pm = &p->pm;
     return 0;
 }

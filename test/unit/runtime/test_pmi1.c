@@ -75,6 +75,7 @@ static int open_with(const struct line *script, size_t n, struct fm_pm **out_pm)
     setenv("PMI_FD", text, 1);
     setenv("PMI_RANK", "1", 1);
     setenv("PMI_SIZE", "5", 1);
+    unsetenv("FATHOM_PMI_RANK_PID");
     rc = fm_pm_pmi1_open(out_pm);
     if (rc) {
         close(socks[0]);
@@ -131,10 +132,68 @@ START_TEST(is_not_for_others)
 
     unsetenv("PMI_FD");
     ck_assert_int_eq(fm_pm_pmi1_open(&pm), FM_AGAIN);
-    setenv("PMI_FD", "900", 1); /* closed: a child of a rank */
+    setenv("PMI_FD", "900", 1);
     setenv("PMI_RANK", "0", 1);
     setenv("PMI_SIZE", "1", 1);
     ck_assert_int_eq(fm_pm_pmi1_open(&pm), FM_AGAIN);
+    setenv("PMI_SIZE", "2", 1);
+    setenv("FATHOM_PMI_RANK_PID", "1", 1); /* a process that a rank has started */
+    ck_assert_int_eq(fm_pm_pmi1_open(&pm), FM_AGAIN);
+    unsetenv("FATHOM_PMI_RANK_PID");
+}
+END_TEST
+
+START_TEST(bad_environments)
+{
+    static const struct {
+        const char *fd, *rank, *size, *why;
+    } rows[] = {
+        {"0", "abc", "2", "PMI_RANK is \"abc\""},
+        {"0", "", "2", "PMI_RANK is \"\""},
+        {"0", "2", "2", "PMI_RANK is \"2\""},
+        {"0", "-1", "2", "PMI_RANK is \"-1\""},
+        {"0", "4294967296", "2", "PMI_RANK is"},
+        {"0", "0", "2x", "PMI_SIZE is \"2x\""},
+        {"900", "0", "2", "PMI_FD is \"900\", which is no open socket"},
+        {"x", "0", "2", "PMI_FD is \"x\""},
+    };
+    struct fm_pm *pm;
+
+    for (size_t i = 0; i < FM_ARRAY_LEN(rows); i++) {
+        setenv("PMI_FD", rows[i].fd, 1);
+        setenv("PMI_RANK", rows[i].rank, 1);
+        setenv("PMI_SIZE", rows[i].size, 1);
+        ck_assert_msg(fm_pm_pmi1_open(&pm) == -FM_E_INVAL, "row %zu", i);
+        ck_assert_msg(strstr(fm_why(), rows[i].why), "row %zu: %s", i, fm_why());
+    }
+}
+END_TEST
+
+static int put_without_launcher(void)
+{
+    struct fm_pm *pm;
+
+    signal(SIGPIPE, SIG_DFL);
+    if (open_with(good, FM_ARRAY_LEN(good), &pm) != 0) {
+        return 1;
+    }
+    kill(launcher, SIGKILL);
+    waitpid(launcher, NULL, 0);
+    return pm->ops->put(pm, "ofi", "abc", 3) == -FM_E_SYSTEM ? 0 : 2;
+}
+
+/* The launcher ends between two requests: an error, not SIGPIPE. */
+START_TEST(launcher_that_ends)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        _exit(put_without_launcher());
+    }
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 END_TEST
 
@@ -155,7 +214,6 @@ START_TEST(bad_launchers)
         {{"cmd=init", long_line}, -FM_E_PROTO},
     };
 
-    signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < FM_ARRAY_LEN(rows); i++) {
         struct fm_pm *pm;
         int rc = open_with(&rows[i].line, 1, &pm);
@@ -166,19 +224,50 @@ START_TEST(bad_launchers)
 }
 END_TEST
 
+/* Slurm answers a barrier with an rc. */
+START_TEST(barrier_with_a_status)
+{
+    static const struct {
+        const char *answer;
+        int rc;
+    } rows[] = {{"cmd=barrier_out rc=0\n", 0},
+                {"cmd=barrier_out rc=-1\n", -FM_E_NOENT},
+                {"cmd=other\n", -FM_E_PROTO}};
+    struct line script[FM_ARRAY_LEN(good)];
+
+    for (size_t i = 0; i < FM_ARRAY_LEN(rows); i++) {
+        struct fm_pm *pm;
+
+        memcpy(script, good, sizeof(good));
+        script[11].answer = rows[i].answer;
+        ck_assert_int_eq(open_with(script, FM_ARRAY_LEN(script), &pm), 0);
+        ck_assert_int_eq(pm->ops->fence(pm, NULL, NULL), rows[i].rc);
+        pm->ops->close(pm);
+        end_launcher();
+    }
+}
+END_TEST
+
 START_TEST(unknown_places)
 {
     static const int nodes[] = {0, 1, 2, 3, 4};
+    static const char *const mappings[] = {"(vector,(0,0,0))", "(vector,(0,-1,1))",
+                                           "(vector,(-7,5,1))", "(vector,(0,99999999999,9))",
+                                           "(vector,(999999999,1,5))"};
     struct line script[FM_ARRAY_LEN(good)];
+    char answer[128];
     struct fm_pm *pm;
 
-    memcpy(script, good, sizeof(good));
-    script[5].answer = "cmd=get_result rc=0 msg=success value=(vector,(0,0,0))\n";
-    ck_assert_int_eq(open_with(script, FM_ARRAY_LEN(script), &pm), 0);
-    ck_assert_int_eq(pm->n_local, 1);
-    ck_assert_mem_eq(pm->node_of, nodes, sizeof(nodes));
-    pm->ops->close(pm);
-    end_launcher();
+    for (size_t i = 0; i < FM_ARRAY_LEN(mappings); i++) {
+        memcpy(script, good, sizeof(good));
+        snprintf(answer, sizeof(answer), "cmd=get_result rc=0 msg=success value=%s\n", mappings[i]);
+        script[5].answer = answer;
+        ck_assert_int_eq(open_with(script, FM_ARRAY_LEN(script), &pm), 0);
+        ck_assert_int_eq(pm->n_local, 1);
+        ck_assert_mem_eq(pm->node_of, nodes, sizeof(nodes));
+        pm->ops->close(pm);
+        end_launcher();
+    }
 }
 END_TEST
 
@@ -189,7 +278,10 @@ int main(void)
 
     tcase_set_timeout(t, 15);
     tcase_add_test(t, is_not_for_others);
+    tcase_add_test(t, bad_environments);
+    tcase_add_test(t, launcher_that_ends);
     tcase_add_test(t, bad_launchers);
+    tcase_add_test(t, barrier_with_a_status);
     tcase_add_test(t, unknown_places);
     tcase_add_test(t, goes_through_a_life);
     suite_add_tcase(s, t);
