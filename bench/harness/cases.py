@@ -28,6 +28,8 @@ CASES = [
     Case("memory", "p2p/hello", ["memory"], 8, 1, 20),
     Case("memory", "p2p/hello", ["memory"], 32, 1, 30),
     Case("memory", "p2p/hello", ["memory"], 128, 1, 60),
+    Case("files", "io/file", [], 2, 3, 60),
+    Case("files", "io/file", [], 4, 3, 60),
     Case("instruments", "p2p/instruments", [], 2, 9, 30, "fathom"),
     Case("transports", "p2p/latency", ["8", "1024", "65536", "1048576"], 2, 9, 40, "transports"),
     Case("transports", "p2p/rate", [], 2, 3, 40, "transports"),

@@ -145,6 +145,16 @@ static MPI_Count gather_pieces(struct walk *w, MPI_Count len, struct iovec *piec
     return sum;
 }
 
+/* The vector forms cost a tenth of a microsecond more. */
+static ssize_t call_once(int fd, bool is_write, const struct iovec *pieces, int n, MPI_Offset off)
+{
+    if (n > 1) {
+        return is_write ? pwritev(fd, pieces, n, off) : preadv(fd, pieces, n, off);
+    }
+    return is_write ? pwrite(fd, pieces->iov_base, pieces->iov_len, off)
+                    : pread(fd, pieces->iov_base, pieces->iov_len, off);
+}
+
 /* Straight between memory and the file, by one call. */
 static int move_direct(struct walk *w, struct fm_file_run run, MPI_Count at,
                        const struct iovec *pieces, int n_pieces, MPI_Count sum)
@@ -153,8 +163,7 @@ static int move_direct(struct walk *w, struct fm_file_run run, MPI_Count at,
     ssize_t n;
 
     do {
-        n = w->a->is_write ? pwritev(f->fd, pieces, n_pieces, run.off)
-                           : preadv(f->fd, pieces, n_pieces, run.off);
+        n = call_once(f->fd, w->a->is_write, pieces, n_pieces, run.off);
         count_call(w->a->is_write, n);
     } while (n < 0 && errno == EINTR);
     fm_pack_seek(&w->mem, at + (n > 0 ? n : 0));

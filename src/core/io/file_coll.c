@@ -10,9 +10,10 @@
 #include "core/io/file_phase.h"
 #include "util/status.h"
 
-/* Writes of runs at least this long are no faster through an aggregator on a local file system: one
-   more copy costs what the system call does. */
-#define DIRECT_RUN 2048
+/* Runs at least this long go straight to the file: copying them to an aggregator costs what the
+   system call does. Shorter ones contend for the lock of the inode (4 KiB runs of two processes on
+   ext4: 0.6 GB/s straight, 2.3 GB/s through aggregators). */
+#define DIRECT_RUN (32 << 10)
 /* Reads that use less than one byte in so many of what they cover go through aggregators. */
 #define SPARSE 4
 /* Domains begin at multiples of this, so that no two aggregators write one page or stripe. */

@@ -38,11 +38,16 @@ struct list {
     struct runs runs;
 };
 
+/* Memory that is kept over the rounds: fresh pages cost as much as the copy into them. */
+struct block {
+    char *at;
+    MPI_Count room;
+};
+
 /* One process, seen by an aggregator in a round. */
 struct source {
     struct list list;
-    char *data;
-    struct fm_request *req;
+    struct block data;
 };
 
 struct window {
@@ -54,9 +59,9 @@ struct window {
 struct work {
     const struct fm_file_phase *p;
     struct fm_comm *comm;
-    int me;            /* which aggregator this process is; -1: none */
-    struct list *mine; /* by aggregator: what this process has in the window */
-    char **data;       /* by aggregator */
+    int me;             /* which aggregator this process is; -1: none */
+    struct list *mine;  /* by aggregator: what this process has in the window */
+    struct block *data; /* by aggregator, but for this process itself */
     struct fm_request **reqs;
     int n_reqs;
     struct window w; /* aggregators only */
@@ -136,6 +141,17 @@ static void clear_list(struct list *l)
 {
     free(l->items);
     *l = (struct list){0};
+}
+
+/* At least len bytes; NULL (and a note) without memory. */
+static char *room_in(struct block *b, MPI_Count len)
+{
+    if (b->room < len) {
+        free(b->at);
+        b->at = malloc((size_t)len);
+        b->room = b->at ? len : 0;
+    }
+    return b->at;
 }
 
 /* Between the window and a packed block; `limit`: bytes that there are. Returns how many moved. */
@@ -229,7 +245,7 @@ static void range_in(const struct work *k, const struct window *w, MPI_Count *ou
     *out_to = to < a->at ? a->at : to < end ? to : end;
 }
 
-/* What this process has in an aggregator's window; writes: and the bytes of it. */
+/* What this process has in an aggregator's window; writes to another one: and the bytes of it. */
 static void collect(struct work *k, int aggregator, MPI_Count round)
 {
     const struct fm_file_access *a = k->p->a;
@@ -243,11 +259,10 @@ static void collect(struct work *k, int aggregator, MPI_Count round)
     while (c.at < to && k->rc == 0) {
         note(k, add_run(&k->mine[aggregator], fm_file_cursor_next(&c, to - c.at)));
     }
-    if (from == to || k->rc) {
+    if (from == to || k->rc || aggregator == k->me) {
         return;
     }
-    k->data[aggregator] = malloc((size_t)(to - from));
-    if (!k->data[aggregator]) {
+    if (!room_in(&k->data[aggregator], to - from)) {
         note(k, fm_fail(-FM_E_NOMEM, "no memory for a window of a collective file access"));
         clear_list(&k->mine[aggregator]);
         return;
@@ -255,7 +270,7 @@ static void collect(struct work *k, int aggregator, MPI_Count round)
     if (a->is_write) {
         fm_pack_begin(&mem, a->buf, a->count, a->dtype);
         fm_pack_seek(&mem, from - a->at);
-        fm_pack_out(&mem, k->data[aggregator], (size_t)(to - from));
+        fm_pack_out(&mem, k->data[aggregator].at, (size_t)(to - from));
     }
 }
 
@@ -272,12 +287,12 @@ static void send_part(struct work *k, int aggregator)
         start_send(k, l->items, l->runs.n * (MPI_Count)sizeof(*l->items), to, TAG_MORE);
     }
     if (k->p->a->is_write && l->runs.n_bytes > 0) {
-        start_send(k, k->data[aggregator], l->runs.n_bytes, to, TAG_DATA);
+        start_send(k, k->data[aggregator].at, l->runs.n_bytes, to, TAG_DATA);
         FM_STAT(fm_io_counters->exchanged_bytes += (uint64_t)l->runs.n_bytes);
     }
 }
 
-/* Reads: what came back goes to its place in memory. */
+/* Reads: what came back from another process goes to its place in memory. */
 static void take_part(struct work *k, int aggregator, MPI_Count round)
 {
     const struct fm_file_access *a = k->p->a;
@@ -285,19 +300,41 @@ static void take_part(struct work *k, int aggregator, MPI_Count round)
     MPI_Count from, to, n = k->mine[aggregator].runs.n_bytes;
     struct fm_pack mem;
 
-    if (n == 0) {
+    if (n == 0 || aggregator == k->me) {
         return;
     }
-    if (aggregator != k->me) {
-        n = receive(k, k->data[aggregator], n, rank_of(k->p, aggregator), TAG_DATA);
-    } else {
-        n = k->w.sources[k->comm->rank].list.runs.n_bytes;
-    }
+    n = receive(k, k->data[aggregator].at, n, rank_of(k->p, aggregator), TAG_DATA);
     range_in(k, &w, &from, &to);
     fm_pack_begin(&mem, a->buf, a->count, a->dtype);
     fm_pack_seek(&mem, from - a->at);
-    fm_pack_in(&mem, k->data[aggregator], (size_t)n);
+    fm_pack_in(&mem, k->data[aggregator].at, (size_t)n);
     k->done += n;
+}
+
+/* An aggregator's own part goes straight between its memory and its window; `limit`: bytes. */
+static void copy_own(struct work *k, MPI_Count round, MPI_Count limit)
+{
+    const struct fm_file_access *a = k->p->a;
+    struct window w = window_of(k, k->me, round);
+    struct fm_file_cursor c;
+    struct fm_pack mem;
+    MPI_Count from, to;
+
+    range_in(k, &w, &from, &to);
+    to = to - from < limit ? to : from + limit;
+    fm_file_cursor_begin(&c, &a->file->view, from);
+    fm_pack_begin(&mem, a->buf, a->count, a->dtype);
+    fm_pack_seek(&mem, from - a->at);
+    while (c.at < to) {
+        struct fm_file_run run = fm_file_cursor_next(&c, to - c.at);
+        char *at = k->w.buf + (run.off - w.low);
+
+        if (a->is_write) {
+            fm_pack_out(&mem, at, (size_t)run.len);
+        } else {
+            fm_pack_in(&mem, at, (size_t)run.len);
+        }
+    }
 }
 
 /* ---- an aggregator's side ---- */
@@ -330,7 +367,6 @@ static void learn(struct work *k, int rank)
 
     if (rank == k->comm->rank) {
         s->list = k->mine[k->me]; /* lent */
-        s->data = k->data[k->me];
         return;
     }
     receive(k, &s->list.runs, sizeof(s->list.runs), rank, TAG_RUNS);
@@ -344,15 +380,12 @@ static void learn(struct work *k, int rank)
         note(k, fm_fail(-FM_E_PROTO, "rank %d described bytes outside of a window", rank));
         s->list.runs.n = s->list.runs.n_bytes = 0;
     }
-    if (s->list.runs.n_bytes > 0) {
-        s->data = malloc((size_t)s->list.runs.n_bytes);
-    }
-    if (k->p->a->is_write && wanted > 0) {
-        receive(k, s->data, wanted, rank, TAG_DATA);
-    }
-    if (s->list.runs.n_bytes > 0 && !s->data) {
+    if (s->list.runs.n_bytes > 0 && !room_in(&s->data, s->list.runs.n_bytes)) {
         note(k, fm_fail(-FM_E_NOMEM, "no memory for the data of rank %d", rank));
         s->list.runs.n = 0;
+    }
+    if (k->p->a->is_write && wanted > 0) {
+        receive(k, s->list.runs.n ? s->data.at : NULL, wanted, rank, TAG_DATA);
     }
 }
 
@@ -442,7 +475,7 @@ static MPI_Count span_of(struct work *k, MPI_Offset *out_low, MPI_Offset *out_hi
     return sum;
 }
 
-static void write_window(struct work *k)
+static void write_window(struct work *k, MPI_Count round)
 {
     MPI_Offset low, high;
     MPI_Count done;
@@ -450,7 +483,11 @@ static void write_window(struct work *k)
     for (int r = 0; r < k->comm->size; r++) {
         struct source *s = &k->w.sources[r];
 
-        copy_runs(&k->w, &s->list, s->data, s->list.runs.n_bytes, true);
+        if (r == k->comm->rank) {
+            copy_own(k, round, s->list.runs.n_bytes);
+        } else {
+            copy_runs(&k->w, &s->list, s->data.at, s->list.runs.n_bytes, true);
+        }
     }
     if (span_of(k, &low, &high) < high - low || k->rc) {
         write_runs(k);
@@ -479,7 +516,26 @@ static MPI_Count bytes_below(struct list *l, MPI_Offset end)
     return sum;
 }
 
-static void read_window(struct work *k)
+/* A process gets what lies before the end of the file. */
+static void answer(struct work *k, int rank, MPI_Count round, MPI_Offset end)
+{
+    struct source *s = &k->w.sources[rank];
+    MPI_Count n = bytes_below(&s->list, end);
+
+    if (s->list.runs.n_bytes == 0) {
+        return;
+    }
+    if (rank == k->comm->rank) {
+        copy_own(k, round, n);
+        k->done += n;
+        return;
+    }
+    copy_runs(&k->w, &s->list, s->data.at, n, false);
+    start_send(k, s->data.at, n, rank, TAG_DATA);
+    FM_STAT(fm_io_counters->exchanged_bytes += (uint64_t)n);
+}
+
+static void read_window(struct work *k, MPI_Count round)
 {
     MPI_Offset low, high;
     MPI_Count got = 0;
@@ -490,19 +546,7 @@ static void read_window(struct work *k)
                                      low, &got));
     }
     for (int r = 0; r < k->comm->size; r++) {
-        struct source *s = &k->w.sources[r];
-        MPI_Count wanted = s->list.runs.n_bytes, n;
-
-        if (wanted == 0) {
-            continue;
-        }
-        n = got < high - low || !s->data ? bytes_below(&s->list, low + got) : wanted;
-        s->list.runs.n_bytes = n;
-        copy_runs(&k->w, &s->list, s->data, n, false);
-        if (r != k->comm->rank) {
-            start_send(k, s->data, n, r, TAG_DATA);
-            FM_STAT(fm_io_counters->exchanged_bytes += (uint64_t)n);
-        }
+        answer(k, r, round, low + got);
     }
 }
 
@@ -516,9 +560,9 @@ static void aggregate(struct work *k, MPI_Count round)
         learn(k, r);
     }
     if (k->p->a->is_write) {
-        write_window(k);
+        write_window(k, round);
     } else {
-        read_window(k);
+        read_window(k, round);
     }
 }
 
@@ -529,16 +573,24 @@ static void clear_round(struct work *k)
     for (int r = 0; k->me >= 0 && r < k->comm->size; r++) {
         struct source *s = &k->w.sources[r];
 
-        if (r != k->comm->rank) {
-            free(s->list.items);
-            free(s->data);
+        if (r == k->comm->rank) {
+            s->list = (struct list){0};
+        } else {
+            clear_list(&s->list);
         }
-        *s = (struct source){0};
     }
     for (int g = 0; g < k->p->n_aggregators; g++) {
         clear_list(&k->mine[g]);
-        free(k->data[g]);
-        k->data[g] = NULL;
+    }
+}
+
+static void free_blocks(struct work *k)
+{
+    for (int g = 0; k->data && g < k->p->n_aggregators; g++) {
+        free(k->data[g].at);
+    }
+    for (int r = 0; k->w.sources && r < k->comm->size; r++) {
+        free(k->w.sources[r].data.at);
     }
 }
 
@@ -600,6 +652,7 @@ int fm_file_phase_run(const struct fm_file_phase *p, MPI_Count *out_done)
         FM_STAT(fm_io_counters->n_reads++);
         FM_STAT(fm_io_counters->read_bytes += (uint64_t)k.done);
     }
+    free_blocks(&k);
     free(k.mine);
     free(k.data);
     free(k.reqs);

@@ -5,7 +5,7 @@
 #include "util/compiler.h"
 
 #define AT(f)          offsetof(struct fm_io_counters, f)
-#define DEFAULT_BUFFER (16 << 20)
+#define DEFAULT_BUFFER (1 << 20)
 #define DEFAULT_STRIDE 4096
 
 /* clang-format off */
