@@ -10,6 +10,35 @@
 
 #define FM_OP_MAX_LIVE (1u << 16)
 
+struct op_words {
+    uint64_t strict; /* control variable */
+};
+
+/* clang-format off */
+static const struct fathom_enum_item strict_items[] = {{0, "no"}, {1, "yes"}};
+static const struct fathom_enum strict_enum = {"op_strict", strict_items,
+                                               FM_ARRAY_LEN(strict_items)};
+
+static const struct fathom_cvar cvars[] = {
+    {.name = "op_strict", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
+     .verbosity = FATHOM_USER_BASIC, .items = &strict_enum, .at = offsetof(struct op_words, strict),
+     .desc = "Whether predefined operations refuse MPI_CHAR, as MPI-5.0 6.9.2 asks for: no takes "
+             "it as an integer of one byte, as MPICH and Open MPI do; set yes to find such calls "
+             "in a program that is to be portable."},
+};
+/* clang-format on */
+
+const struct fathom_table fm_op_vars = {
+    .room = "op",
+    .block_len = sizeof(struct op_words),
+    .cvars = cvars,
+    .n_cvars = FM_ARRAY_LEN(cvars),
+};
+
+/* Private, with the defaults, until fm_op_init() names those in the page; library lock. */
+static struct op_words no_page;
+static struct op_words *words = &no_page;
+
 static const struct {
     MPI_Op handle;
     const char *name;
@@ -31,10 +60,11 @@ static const struct {
     {MPI_NO_OP, "MPI_NO_OP", FM_OP_NO_OP},
 };
 
-int fm_op_init(void)
+int fm_op_init(void *block)
 {
     int rc = fm_handle_pool(FM_KIND_OP, sizeof(struct fm_op), FM_OP_MAX_LIVE);
 
+    words = block ? block : &no_page;
     if (rc != 0 || fm_root.predefined[(uintptr_t)MPI_SUM]) {
         return rc;
     }
@@ -105,8 +135,19 @@ void fm_op_unref(struct fm_op *op)
     }
 }
 
-static fm_op_kernel_fn kernel_of(const struct fm_op *op, uint8_t basic)
+/* MPI_CHAR is for characters (6.9.2), but widely reduced as if it were an integer. */
+static uint8_t basic_of(const struct fm_dtype *t)
 {
+    if (t->handle == MPI_CHAR && !words->strict) {
+        return (char)-1 < 0 ? FM_BASIC_INT8 : FM_BASIC_UINT8;
+    }
+    return t->basic;
+}
+
+static fm_op_kernel_fn kernel_of(const struct fm_op *op, const struct fm_dtype *t)
+{
+    uint8_t basic = basic_of(t);
+
     if (op->id >= FM_OP_N_ARITH) {
         return NULL;
     }
@@ -134,7 +175,8 @@ static int refuse(const struct fm_op *op, const struct fm_dtype *t)
     } else if (t->pair) {
         hint = "; pairs go with MPI_MAXLOC and MPI_MINLOC";
     } else if (t->handle == MPI_CHAR) {
-        hint = "; it is for printable characters, use MPI_SIGNED_CHAR or MPI_UNSIGNED_CHAR";
+        hint = " while op_strict is set; it is for printable characters, use MPI_SIGNED_CHAR or "
+               "MPI_UNSIGNED_CHAR";
     }
     return fm_fail(-FM_E_INVAL, "%s is not defined for %s%s", op->name, t->name, hint);
 }
@@ -153,7 +195,7 @@ int fm_op_check(const struct fm_op *op, const struct fm_dtype *t)
                        "with MPI_Op_create, or pass the elements with their own type",
                        op->name);
     }
-    if (!kernel_of(op, t->basic) && !pair_kernel_of(op, t->pair)) {
+    if (!kernel_of(op, t) && !pair_kernel_of(op, t->pair)) {
         return refuse(op, t);
     }
     return 0;
@@ -202,7 +244,7 @@ static void apply_elems(const struct fm_op *op, const void *in, void *inout, siz
         pair_kernel_of(op, elem->pair)(in, inout, count, elem->pair);
         return;
     }
-    kernel = kernel_of(op, elem->basic);
+    kernel = kernel_of(op, elem);
     kernel(in, inout, count);
 }
 

@@ -22,8 +22,11 @@ struct fm_op {
     const char *name;
 };
 
-/* Make the predefined operations known. Twice is fine. */
-int fm_op_init(void);
+extern const struct fathom_table fm_op_vars;
+
+/* Make the predefined operations known, and take the block of fm_op_vars (NULL: no registry). Twice
+   is fine. */
+int fm_op_init(void *block);
 void fm_op_finish(void);
 
 /* An operation of the user, with one reference. NULL (and fm_why) when out of memory. */

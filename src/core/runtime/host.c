@@ -11,6 +11,7 @@
 #include "core/coll/coll_shm.h"
 #include "core/coll/coll_vars.h"
 #include "core/io/file.h"
+#include "core/dtype/op.h"
 #include "core/object/comm.h"
 #include "core/object/info.h"
 #include "core/p2p/match.h"
@@ -68,6 +69,7 @@ static void host_start(void)
     fathom_mpit_add(&fm_object_vars, &counters.objects);
     fm_handle_count_in(counters.objects);
     fathom_mpit_add(&fm_comm_vars, &counters.comm);
+    fathom_mpit_add(&fm_op_vars, &counters.op);
     fathom_mpit_add(&fm_coll_vars, &counters.coll);
     fathom_mpit_add(&fm_coll_shm_vars, &counters.coll_shm);
     fathom_mpit_add(&fm_io_vars, &counters.io);

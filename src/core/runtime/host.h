@@ -17,6 +17,7 @@ struct fm_host_counters {
     struct fm_channel_counters channel;
     void *objects;
     void *comm;
+    void *op;
     void *coll;
     void *coll_shm;
     void *io;

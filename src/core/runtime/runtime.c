@@ -62,7 +62,7 @@ static int open_rooms(void)
 
     rc = rc ? rc : fm_comm_init(fm_host_counters()->comm);
     rc = rc ? rc : fm_dtype_init();
-    rc = rc ? rc : fm_op_init();
+    rc = rc ? rc : fm_op_init(fm_host_counters()->op);
     if (!rc) {
         fm_coll_vars_init(fm_host_counters()->coll);
         fm_coll_shm_init(fm_host_counters()->coll_shm);

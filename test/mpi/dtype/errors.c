@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bad arguments to the functions of chapter 5: the class that the standard gives, and no harm. */
 #include "../check.h"
+#include "../knob.h"
 
 #include <string.h>
 
@@ -282,6 +283,23 @@ static void statuses(void)
     FAILS(MPI_Status_set_elements_x(&s, MPI_INT, -1), MPI_ERR_COUNT);
 }
 
+/* MPI_CHAR is taken as an integer unless op_strict is set; MPI_WCHAR never is (6.9.2). */
+static void characters(void)
+{
+    char in[2] = {1, -2}, inout[2] = {3, 5};
+    int provided;
+
+    OK(MPI_Reduce_local(in, inout, 2, MPI_CHAR, MPI_SUM));
+    CHECK(inout[0] == 4 && inout[1] == 3);
+    OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    if (knob("op_strict", 1)) {
+        FAILS(MPI_Reduce_local(in, inout, 2, MPI_CHAR, MPI_SUM), MPI_ERR_OP);
+        CHECK_EQ(inout[0], 4);
+    }
+    knob("op_strict", 0);
+    OK(MPI_T_finalize());
+}
+
 static void operations(void)
 {
     MPI_Op op = MPI_OP_NULL, sum = MPI_SUM;
@@ -297,7 +315,7 @@ static void operations(void)
     BOTH(MPI_Reduce_local(a, b, -1, MPI_INT, MPI_SUM),
          MPI_Reduce_local_c(a, b, -1, MPI_INT, MPI_SUM), MPI_ERR_COUNT);
     BOTH(MPI_Reduce_local(a, b, 2, MPI_DOUBLE, MPI_BAND),
-         MPI_Reduce_local_c(a, b, 2, MPI_CHAR, MPI_SUM), MPI_ERR_OP);
+         MPI_Reduce_local_c(a, b, 2, MPI_WCHAR, MPI_SUM), MPI_ERR_OP);
     BOTH(MPI_Reduce_local(a, b, 2, MPI_INT, MPI_OP_NULL),
          MPI_Reduce_local_c(a, b, 2, MPI_INT, MPI_REPLACE), MPI_ERR_OP);
     BOTH(MPI_Reduce_local(a, b, 2, MPI_DATATYPE_NULL, MPI_SUM),
@@ -327,6 +345,7 @@ int main(int argc, char **argv)
     names_and_attributes();
     packing();
     statuses();
+    characters();
     operations();
     CHECK(t == MPI_DATATYPE_NULL);
     OK(MPI_Finalize());

@@ -20,7 +20,7 @@ static void begin(int n, uint64_t seed)
     struct fm_mock_script *script;
 
     ck_assert_int_eq(fm_dtype_init(), 0);
-    ck_assert_int_eq(fm_op_init(), 0);
+    ck_assert_int_eq(fm_op_init(NULL), 0);
     net_start(n, &options);
     script = fm_mock_script(net.mock);
     script->refuse_pct = 20;

@@ -93,7 +93,7 @@ static void begin(void (*todo)(void), int where, uint64_t n)
 static void setup(void)
 {
     ck_assert_int_eq(fm_dtype_init(), 0);
-    ck_assert_int_eq(fm_op_init(), 0);
+    ck_assert_int_eq(fm_op_init(NULL), 0);
     counters = calloc(1, fm_coll_shm_vars.block_len);
     for (int i = 0; i < fm_coll_shm_vars.n_cvars; i++) {
         *(uint64_t *)(void *)(counters + fm_coll_shm_vars.cvars[i].at) =

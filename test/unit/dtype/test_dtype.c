@@ -21,7 +21,7 @@ static uint64_t n_live(void)
 static void setup(void)
 {
     ck_assert_int_eq(fm_dtype_init(), 0);
-    ck_assert_int_eq(fm_op_init(), 0);
+    ck_assert_int_eq(fm_op_init(NULL), 0);
 }
 
 static void teardown(void)

@@ -83,7 +83,7 @@ static const struct {
     {MPI_2REAL, 'p'},
     {MPI_2DOUBLE_PRECISION, 'p'},
     {MPI_2INTEGER, 'p'},
-    {MPI_CHAR, '-'},
+    {MPI_CHAR, 'i'}, /* unless op_strict is set */
     {MPI_CHARACTER, '-'},
     {MPI_WCHAR, '-'},
     {MPI_PACKED, '-'},
@@ -101,8 +101,8 @@ static const struct {
 static void setup(void)
 {
     ck_assert_int_eq(fm_dtype_init(), 0);
-    ck_assert_int_eq(fm_op_init(), 0);
-    ck_assert_int_eq(fm_op_init(), 0);
+    ck_assert_int_eq(fm_op_init(NULL), 0);
+    ck_assert_int_eq(fm_op_init(NULL), 0);
 }
 
 static void teardown(void)
@@ -403,7 +403,11 @@ END_TEST
 
 START_TEST(says_why_it_refuses)
 {
+    uint64_t strict = 1; /* a block of fm_op_vars */
+
+    ck_assert_int_eq(fm_op_init(&strict), 0);
     ck_assert_int_ne(try_op(MPI_SUM, MPI_CHAR, NULL, NULL, 0), 0);
+    ck_assert_int_eq(fm_op_init(NULL), 0);
     ck_assert_ptr_nonnull(strstr(fm_why(), "MPI_SIGNED_CHAR"));
     ck_assert_int_ne(try_op(MPI_MAXLOC, MPI_INT, NULL, NULL, 0), 0);
     ck_assert_ptr_nonnull(strstr(fm_why(), "MPI_DOUBLE_INT"));
