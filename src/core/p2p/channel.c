@@ -8,6 +8,7 @@
 
 #include "core/p2p/bsend.h"
 #include "core/p2p/engine.h"
+#include "core/p2p/loss.h"
 #include "core/p2p/probe.h"
 #include "core/p2p/progress_state.h"
 #include "util/log.h"
@@ -165,6 +166,7 @@ int fm_channel_create(int n_peers, int self, const struct fm_channel_counters *c
     ch->enough = &ch->never;
     fm_list_init(&ch->waiting);
     fm_list_init(&ch->hooks);
+    fm_loss_init(ch);
     rc = make(ch, n_peers, counters);
     if (rc != 0) {
         fm_channel_destroy(ch);

@@ -8,6 +8,7 @@
 #include <fathom/page.h>
 
 #include "core/p2p/contexts.h"
+#include "core/p2p/hook.h"
 #include "core/p2p/ids.h"
 #include "core/p2p/match.h"
 #include "core/p2p/packet.h"
@@ -56,6 +57,10 @@ struct fm_channel {
     int n_waiting;
     struct fm_list hooks; /* struct fm_hook */
     int n_hooks;
+    bool is_hook_due;             /* one was added since they were called last */
+    struct fm_list lost;          /* loss.c: peers that were marked as failed */
+    struct fm_hook loss_hook;     /* ... added while there are some */
+    struct fm_list loss_watches;  /* struct fm_loss_watch */
     struct fm_ids ids;            /* requests that have names on the wire */
     struct fm_pool blocks;        /* unexpected messages */
     struct fm_pool fetches;       /* rndv.c: transfers under way */

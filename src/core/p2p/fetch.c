@@ -413,7 +413,7 @@ bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct f
         f->out.emit = patient_emit;
         fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_PATIENT);
         FM_STAT(ch->counters->n_pushes++);
-        fm_rndv_ask(ch, r, true); /* last: when the peer fails in it, all this is gone */
+        fm_rndv_ask(ch, r, true);
     } else {
         fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_BULK);
     }

@@ -10,6 +10,7 @@ void fm_hook_add(struct fm_channel *ch, struct fm_hook *hook)
     fm_assert(!fm_hook_is_added(hook));
     fm_list_push(&ch->hooks, &hook->link);
     ch->n_hooks++;
+    ch->is_hook_due = true;
     FM_STAT(fathom_level_add(&ch->progress_counters->hooks, 1));
 }
 
@@ -29,6 +30,7 @@ int fm_hook_call_all(struct fm_channel *ch)
     struct fm_list *first;
     int n = 0;
 
+    ch->is_hook_due = false;
     for (int k = ch->n_hooks; k > 0 && (first = fm_list_pop(&ch->hooks)); k--) {
         struct fm_hook *hook = fm_container_of(first, struct fm_hook, link);
 

@@ -28,6 +28,7 @@ static int add_peer(struct fm_channel *ch, int remote_id, uint32_t max_window)
     q->peer = peer;
     q->max_window = max_window;
     fm_list_init(&q->link);
+    fm_list_init(&q->lost);
     for (int k = 0; k < FM_QUEUES; k++) {
         fm_list_init(&q->lists[k]);
     }
@@ -239,6 +240,9 @@ int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer)
 {
     int n = 0;
 
+    if (FM_UNLIKELY(peer->is_gone)) {
+        return 0; /* loss.c empties the queues in this round */
+    }
     for (int queue = 0; queue <= FM_QUEUE_BULK; queue++) {
         int rc = queue == FM_QUEUE_BULK ? flush_bulk(ch, peer) : flush_in_order(ch, peer, queue);
 
@@ -284,88 +288,11 @@ void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer)
     fm_peer_tell_freed(ch, peer);
 }
 
-/* ---- the end of a peer ---- */
-
-struct loss {
-    struct fm_channel *ch;
-    struct fm_peer *peer;
-    struct fm_list posted; /* receives that have lost their sender */
-    char why[320];
-};
-
-/* Will nobody ever send what this receive waits for? */
-static bool is_lost(const struct loss *l, const struct fm_recv_req *r)
-{
-    const struct fm_comm *comm = r->msg.comm;
-
-    if (r->msg.peer != MPI_ANY_SOURCE) {
-        return fm_comm_proc(comm, r->msg.peer) == l->peer->proc;
-    }
-    for (int rank = 0; rank < comm->n_remote; rank++) {
-        int proc = fm_comm_proc(comm, rank);
-
-        if (!fm_peer_of(l->ch, proc)->is_gone && (proc != l->ch->self || comm->n_remote == 1)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void lose_posted(struct fm_posted *p, void *ctx)
-{
-    struct loss *l = ctx;
-    struct fm_recv_req *r = fm_container_of(p, struct fm_recv_req, posted);
-
-    if (!is_lost(l, r)) {
-        return;
-    }
-    fm_match_unpost(l->ch->match, p);
-    FM_STAT(fm_counting_posted(&r->msg, -1));
-    fm_list_push(&l->posted, &p->link);
-}
-
-/* Its data will never be fetched. What has arrived whole stays. */
-static void lose_unexpected(struct fm_unexpected *x, void *ctx)
-{
-    struct loss *l = ctx;
-    struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
-
-    if (u->proc == l->peer->proc && u->kind == FM_WIRE_RTS) {
-        fm_match_drop(l->ch->match, x);
-        fm_unexp_taken(l->ch, u);
-        fm_unexp_free(l->ch, u);
-    }
-}
-
-/* Requests that wait for an answer of the peer, or for its data. */
-static void lose_named(struct loss *l)
-{
-    struct fm_ids *ids = &l->ch->ids;
-
-    for (uint32_t k = 0; k < ids->n_slots; k++) {
-        void *obj = ids->slots[k].obj;
-
-        if (obj && ids->slots[k].kind == FM_ID_SEND) {
-            struct fm_send_req *s = obj;
-
-            if (s->peer == l->peer) {
-                fm_send_fail(l->ch, s, MPI_ERR_PROC_ABORTED, l->why);
-            }
-        } else if (obj) {
-            struct fm_recv_req *r = obj;
-
-            if (r->peer == l->peer) {
-                fm_recv_fail(l->ch, r, MPI_ERR_PROC_ABORTED, l->why);
-            }
-        }
-    }
-}
+/* ---- failure ---- */
 
 void fm_peer_fail(struct fm_channel *ch, int proc, const char *why)
 {
     struct fm_peer *peer = fm_peer_of(ch, proc);
-    struct loss l = {.ch = ch, .peer = peer};
-    struct fm_list *first;
 
     if (peer->is_gone) {
         return;
@@ -377,27 +304,12 @@ void fm_peer_fail(struct fm_channel *ch, int proc, const char *why)
         ch->n_stalled--;
     }
     peer->q->why = strdup(why && why[0] ? why : "it cannot be reached");
-    snprintf(l.why, sizeof(l.why), "process %d is gone: %s", proc, fm_peer_why(peer));
     FM_STAT(ch->counters->n_peers_failed++);
     if (FM_UNLIKELY(ch->counters->on_peer_failed)) {
         fm_p2p_emit(ch, FM_EV_PEER_FAILED, proc, 0, 0, 0);
     }
-    fm_list_init(&l.posted);
-    for (int k = 0; k < FM_QUEUES; k++) {
-        while ((first = fm_list_first(&peer->q->lists[k]))) {
-            struct fm_out *out = fm_container_of(first, struct fm_out, link);
-
-            out->abort(ch, peer, out);
-        }
-    }
-    lose_named(&l);
-    fm_match_each_unexpected(ch->match, lose_unexpected, &l);
-    fm_match_each_posted(ch->match, lose_posted, &l);
-    /* Only now, since completing a request may start and cancel others. */
-    while ((first = fm_list_pop(&l.posted))) {
-        struct fm_posted *p = fm_container_of(first, struct fm_posted, link);
-
-        fm_recv_fail(ch, fm_container_of(p, struct fm_recv_req, posted), MPI_ERR_PROC_ABORTED,
-                     l.why);
+    fm_list_push(&ch->lost, &peer->q->lost);
+    if (!fm_hook_is_added(&ch->loss_hook)) {
+        fm_hook_add(ch, &ch->loss_hook);
     }
 }

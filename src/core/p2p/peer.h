@@ -50,6 +50,7 @@ struct fm_peer_queues {
     struct fm_peer *peer;
     struct fm_list lists[FM_QUEUES];
     struct fm_list link; /* in the channel's list of peers that have something waiting */
+    struct fm_list lost; /* in the channel's list of peers whose loss has no consequences yet */
     uint32_t rts_more;   /* RTS beyond the window that it allowed since start, mod 2^32 */
     uint32_t more;       /* ... that we allowed to it */
     char *why;           /* reason of the failure, owned */
@@ -117,7 +118,9 @@ void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer);
 /* Wake the process, should it sleep in fm_wait_shared(): an empty notice of credit. */
 void fm_peer_wake(struct fm_channel *ch, int proc);
 
-/* The peer is lost: everything that waits for it ends with an error that says why. */
+/* Mark the peer as failed: it is sent nothing more, and nothing that comes from it is taken. The
+   consequences for what waits for it run from the next round of progress (loss.h), so this may be
+   called anywhere. */
 FM_COLD void fm_peer_fail(struct fm_channel *ch, int proc, const char *why);
 
 /* -FM_E_PEER, and why: for a call that needs a peer which has failed. */

@@ -245,13 +245,13 @@ static void drop_lock(struct fm_channel *ch)
     fm_lock_drop(ch->lock);
 }
 
-/* What wakes the thread that polls: also messages of other threads that cannot leave at once, since
-   no transport tells when they can. */
+/* What wakes the thread that polls: its own condition, messages of other threads that found no room
+   (no transport reports when there is some), and hooks that other threads have added. */
 static bool is_needed(void *ctx)
 {
     const struct until *u = ctx;
 
-    return u->ch->n_waiting || u->fn(u->ctx);
+    return u->ch->n_waiting || u->ch->is_hook_due || u->fn(u->ctx);
 }
 
 /* Begin to sleep, without the lock. The time. */
@@ -322,7 +322,7 @@ static int sleep_once(struct fm_channel *ch, struct until *u)
     struct sleep_set set;
     int rc;
 
-    if (ch->n_waiting) {
+    if (ch->n_waiting || ch->is_hook_due) {
         return FM_AGAIN;
     }
     if (u->doze) {

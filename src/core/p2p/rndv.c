@@ -400,7 +400,7 @@ void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r, bool is_pushed)
     FM_STAT(ch->counters->unpacked_recvd_bytes += r->msg.dtype->is_contig ? 0 : (uint64_t)r->want);
     FM_STAT(ch->counters->n_cts_sent++);
     h.head.flags = is_pushed ? FM_WIRE_PUSH : 0;
-    fm_packet_answer(ch, r->peer, &h); /* its failure ends the request, too */
+    fm_packet_answer(ch, r->peer, &h);
 }
 
 int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_wire_reply *h,

@@ -241,7 +241,7 @@ static int start_buffered(struct fm_send_req *s)
 static void not_started(struct fm_channel *ch, struct fm_send_req *s, int rc)
 {
     wait_for_room(ch, s);
-    if (rc != FM_AGAIN) { /* it ends with all others that wait for this peer */
+    if (rc != FM_AGAIN) {
         fm_peer_fail(ch, s->peer->proc, fm_why());
     }
 }
