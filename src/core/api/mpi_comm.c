@@ -15,7 +15,7 @@
 #include "core/object/group.h"
 #include "core/object/info.h"
 #include "core/object/request.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/wait.h"
 #include "core/runtime/locality.h"
 #include "core/topo/topo.h"
 

@@ -4,7 +4,7 @@
 #include "core/object/comm.h"
 #include "core/object/info.h"
 #include "core/p2p/partition.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/wait.h"
 
 /* What Psend_init and Precv_init share. */
 struct init {
@@ -225,7 +225,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
     } else {
         *flag = fm_partition_has_arrived(r, partition);
         if (!*flag) {
-            rc = fm_progress_test(r->comm->ch);
+            rc = fm_wait_test(r->comm->ch);
             rc = rc < 0 ? fm_raise_status(r->comm, FM_CALL, rc) : MPI_SUCCESS;
             *flag = fm_partition_has_arrived(r, partition);
         }

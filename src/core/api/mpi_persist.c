@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Persistent sends and receives (MPI-5.0 3.9). */
 #include "core/api/pt2pt_args.h"
+#include "core/p2p/bsend.h"
 
 static int do_init(const char *call, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
                    int tag, MPI_Comm comm, MPI_Request *request, enum fm_send_mode mode)
@@ -14,7 +15,7 @@ static int do_init(const char *call, const void *buf, MPI_Count count, MPI_Datat
     rc = fm_pt2pt_check(&a, &m);
     rc = fm_pt2pt_out_on(m.comm, rc, call, "request", request);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
-        rc = fm_send_init(&m, mode, &r);
+        rc = mode == FM_SEND_BUFFERED ? fm_bsend_init(&m, &r) : fm_send_init(&m, mode, &r);
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);
     }
     if (FM_LIKELY(rc == MPI_SUCCESS)) {

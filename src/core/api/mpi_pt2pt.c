@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends and receives (MPI-5.0 3.2, 3.4, 3.7, 3.10). */
 #include "core/api/pt2pt_args.h"
+#include "core/p2p/bsend.h"
 
 /* Not all is plain: look closely. MPI_SUCCESS, or the code of the error that was raised. */
 static __attribute__((noinline)) int check(const char *call, MPI_Datatype type, MPI_Comm comm,
@@ -31,7 +32,7 @@ static FM_INLINE int do_send(const char *call, const void *buf, MPI_Count count,
     rc = FM_LIKELY(fm_pt2pt_is_plain(type, comm, &m)) ? MPI_SUCCESS
                                                       : check(call, type, comm, false, &m);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
-        rc = fm_send(&m, mode);
+        rc = mode == FM_SEND_BUFFERED ? fm_bsend(&m) : fm_send(&m, mode);
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);
     }
     fm_api_leave();
@@ -104,7 +105,7 @@ static FM_INLINE int do_isend(const char *call, const void *buf, MPI_Count count
                                                       : check(call, type, comm, false, &m);
     rc = fm_pt2pt_out_on(m.comm, rc, call, "request", request);
     if (FM_LIKELY(rc == MPI_SUCCESS)) {
-        rc = fm_isend(&m, mode, &r);
+        rc = mode == FM_SEND_BUFFERED ? fm_ibsend(&m, &r) : fm_isend(&m, mode, &r);
         rc = FM_LIKELY(rc == 0) ? MPI_SUCCESS : fm_raise_status(m.comm, call, rc);
     }
     if (FM_LIKELY(rc == MPI_SUCCESS)) {

@@ -44,7 +44,7 @@ static FM_INLINE int try_one(struct fm_request *r)
     if (r->is_done) {
         return 0;
     }
-    rc = fm_progress_test(fm_req_channel(r));
+    rc = fm_wait_test(fm_req_channel(r));
     return rc < 0 ? rc : 0;
 }
 

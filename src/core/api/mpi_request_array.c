@@ -80,7 +80,7 @@ static int until(fm_until_fn is_met, struct array *a, bool is_test)
     if (!is_test) {
         return fm_wait_until(ch, is_met, a);
     }
-    rc = fm_progress_test(ch);
+    rc = fm_wait_test(ch);
     return rc < 0 ? rc : 0;
 }
 

@@ -5,7 +5,7 @@
 #include "core/api/pt2pt_args.h"
 #include "core/object/comm.h"
 #include "core/p2p/channel.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/wait.h"
 
 /* The request behind a handle: NULL for MPI_REQUEST_NULL. MPI_SUCCESS or the code raised. */
 static FM_INLINE int fm_req_find(const char *call, MPI_Request handle, struct fm_request **out_req)

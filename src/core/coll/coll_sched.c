@@ -9,7 +9,7 @@
 #include "core/dtype/pack.h"
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/wait.h"
 #include "core/p2p/recv.h"
 #include "core/p2p/send.h"
 #include "util/status.h"

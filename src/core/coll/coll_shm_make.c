@@ -7,7 +7,7 @@
 #include "core/coll/coll_shm_sync.h"
 #include "core/coll/coll_shm_vars.h"
 #include "core/p2p/channel.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/wait.h"
 #include "util/status.h"
 
 /* The part of a communicator that asked for such memory in vain. */

@@ -4,7 +4,8 @@
 
 #include "core/coll/coll_shm_vars.h"
 #include "core/p2p/channel.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/credit.h"
+#include "core/p2p/wait.h"
 #include "util/status.h"
 
 /* ---- waiting and waking -------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 
 #include "core/coll/coll.h"
 #include "core/io/file_counters.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/wait.h"
 #include "core/p2p/recv.h"
 #include "core/p2p/send.h"
 #include "util/status.h"

@@ -77,7 +77,7 @@ struct fm_object *fm_handle_next(enum fm_kind kind, const struct fm_object *afte
 void fm_handle_leave_shared(void)
 {
     if (fm_root.wake) {
-        fm_root.wake();
+        fm_root.wake(fm_root.wake_ctx);
     }
     fm_lock_drop(&fm_root.lock);
 }

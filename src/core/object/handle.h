@@ -79,7 +79,8 @@ struct fm_root {
     /* There are threads that sleep for something which may have come: look, before the lock is
        dropped. True: some have been woken, and want it. NULL: there are none. Set by
        p2p/sleeper.c. */
-    bool (*wake)(void);
+    bool (*wake)(void *ctx);
+    void *wake_ctx;
     /* How many objects there are of each kind; never NULL. Requests and communicators count their
        own. */
     struct fathom_level *live;

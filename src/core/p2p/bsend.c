@@ -4,7 +4,13 @@
 
 #include <stdlib.h>
 
-#include "core/p2p/engine.h"
+#include "core/dtype/pack.h"
+#include "core/p2p/channel.h"
+#include "core/p2p/p2p_counters.h"
+#include "core/p2p/progress.h"
+#include "core/p2p/send.h"
+#include "core/p2p/send_req.h"
+#include "core/p2p/wait.h"
 
 /* A piece of an attached buffer, and the message in it. */
 struct segment {
@@ -358,7 +364,13 @@ FM_COLD static int no_room(const struct fm_buffer *b, MPI_Count len)
                    (long long)len, (long long)b->len);
 }
 
-/* The copy leaves as a standard send of bytes. */
+static const struct fm_request_ops copy_ops = {
+    .name = "bsend",
+    .release = fm_send_req_release,
+    .about = fm_send_req_describe,
+};
+
+/* Send the copy, as bytes in standard mode. */
 static int send_copy(const struct fm_msg *m, MPI_Count len, struct segment *s)
 {
     struct fm_msg copy = *m;
@@ -368,7 +380,7 @@ static int send_copy(const struct fm_msg *m, MPI_Count len, struct segment *s)
     copy.buf = s + 1;
     copy.count = len;
     copy.dtype = fm_dtype_byte();
-    r = fm_send_req_new(&copy, FM_SEND_STANDARD, len);
+    r = fm_send_req_new(&copy_ops, &copy, FM_SEND_STANDARD, len);
     if (!r) {
         return -FM_E_NOMEM;
     }
@@ -382,7 +394,7 @@ static int send_copy(const struct fm_msg *m, MPI_Count len, struct segment *s)
     return rc;
 }
 
-int fm_bsend(const struct fm_msg *m, MPI_Count len)
+static int bsend(const struct fm_msg *m, MPI_Count len)
 {
     struct fm_channel *ch = m->comm->ch;
     struct fm_buffer *b = buffer_of(m->comm);
@@ -392,7 +404,7 @@ int fm_bsend(const struct fm_msg *m, MPI_Count len)
     if (!b) {
         return fm_fail(MPI_ERR_BUFFER, "no buffer is attached: call MPI_Buffer_attach first");
     }
-    if (fm_send_at_once(m, len)) {
+    if (fm_send_short(m, len)) {
         FM_STAT(ch->counters->n_buffered_sent++);
         return 0;
     }
@@ -412,4 +424,86 @@ int fm_bsend(const struct fm_msg *m, MPI_Count len)
         give_back(s);
     }
     return rc;
+}
+
+/* ---- entry ---- */
+
+FM_COLD static int too_long(const struct fm_msg *m)
+{
+    return fm_fail(-FM_E_INVAL,
+                   "%lld elements of %lld bytes are more bytes than an MPI_Count can hold",
+                   (long long)m->count, (long long)m->dtype->size);
+}
+
+int fm_bsend(const struct fm_msg *m)
+{
+    MPI_Count len = fm_dtype_bytes(m->dtype, m->count);
+
+    if (m->peer == MPI_PROC_NULL) {
+        FM_STAT(m->comm->ch->counters->n_null_sent++);
+        return 0;
+    }
+    return len < 0 ? too_long(m) : bsend(m, len);
+}
+
+/* The operation is complete as soon as the message is copied (MPI-5.0 3.4). */
+static int bsend_start(struct fm_request *r)
+{
+    int rc = fm_bsend(&((struct fm_send_req *)r)->msg);
+
+    if (rc == 0) {
+        fm_request_complete(r);
+    }
+    return rc;
+}
+
+static int bsend_cancel(struct fm_request *r)
+{
+    FM_STAT(r->comm->ch->counters->n_cancels++);
+    return 0; /* complete already */
+}
+
+static const struct fm_request_ops bsend_ops = {
+    .name = "bsend",
+    .start = bsend_start,
+    .cancel = bsend_cancel,
+    .release = fm_send_req_release,
+    .about = fm_send_req_describe,
+};
+
+int fm_bsend_init(const struct fm_msg *m, struct fm_request **out_req)
+{
+    MPI_Count len = fm_dtype_bytes(m->dtype, m->count);
+    struct fm_send_req *s;
+
+    if (len < 0) {
+        return too_long(m);
+    }
+    s = fm_send_req_new(&bsend_ops, m, FM_SEND_BUFFERED, len);
+    if (!s) {
+        return -FM_E_NOMEM;
+    }
+    fm_request_persist(&s->req);
+    *out_req = &s->req;
+    return 0;
+}
+
+int fm_ibsend(const struct fm_msg *m, struct fm_request **out_req)
+{
+    struct fm_send_req *s =
+        fm_send_req_new(&bsend_ops, m, FM_SEND_BUFFERED, fm_dtype_bytes(m->dtype, m->count));
+    int rc;
+
+    if (!s) {
+        return -FM_E_NOMEM;
+    }
+    fm_object_ref(&s->req); /* the engine's; the first is the handle's */
+    rc = bsend_start(&s->req);
+    if (rc != 0) {
+        fm_request_unref(&s->req);
+        fm_request_unref(&s->req);
+        return rc;
+    }
+    *out_req = &s->req;
+    return 0;
 }

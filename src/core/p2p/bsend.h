@@ -10,7 +10,8 @@
  */
 #pragma once
 
-#include "core/p2p/send.h"
+#include "core/object/request.h"
+#include "core/p2p/msg.h"
 
 struct fm_buffer;
 
@@ -31,5 +32,8 @@ void fm_bsend_orphan(struct fm_channel *ch, const void *owner);
 /* The channel ends. */
 void fm_bsend_finish(struct fm_channel *ch);
 
-/* Send in buffered mode: the data may be reused on return. */
-int fm_bsend(const struct fm_msg *m, MPI_Count len);
+/* Send in buffered mode: the user's buffer may be reused on return. Besides the above, both forms
+   with a request return it complete or inactive, as fm_isend() and fm_send_init() do. */
+int fm_bsend(const struct fm_msg *m);
+int fm_ibsend(const struct fm_msg *m, struct fm_request **out_req);
+int fm_bsend_init(const struct fm_msg *m, struct fm_request **out_req);

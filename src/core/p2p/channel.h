@@ -19,7 +19,6 @@
 
 #define FM_MAX_TRANSPORTS 2
 
-struct fm_progress; /* progress.c: the state of waiting */
 struct fm_p2p_counters;
 struct fm_progress_counters;
 
@@ -33,7 +32,6 @@ struct fm_channel {
     struct fm_p2p_counters *counters;
     struct fm_match_counters *match_counters;
     struct fm_progress_counters *progress_counters;
-    struct fm_progress *progress;
     struct fathom_page *page; /* never NULL */
     struct fm_lock *lock;     /* the library lock, dropped while waiting */
     /* First message to a peer: make its endpoint. Installed by the runtime. 0 or a failure. */
@@ -55,7 +53,13 @@ struct fm_channel {
     bool never;             /* false */
     struct fm_list waiting; /* peers with something in their queues (fm_peer_queues.link) */
     int n_waiting;
-    struct fm_list hooks; /* struct fm_hook */
+    uint32_t n_untimed;          /* progress.c: rounds until the next one that may be timed */
+    int n_processors;            /* wait.c: processors that the processes of this host may use */
+    uint32_t n_empty_tests;      /* ... calls of fm_wait_test() in a row that found nothing */
+    const void *poller;          /* ... the thread that polls for all that wait; NULL: none */
+    struct fm_sleeper *sleepers; /* sleeper.c: threads that sleep */
+    uint64_t loss_check_at;      /* loss.c: when to ask next which processes have ended */
+    struct fm_list hooks;        /* struct fm_hook */
     int n_hooks;
     bool is_hook_due;             /* one was added since they were called last */
     struct fm_list lost;          /* loss.c: peers that were marked as failed */
@@ -87,34 +91,10 @@ static FM_INLINE struct fm_peer *fm_peer_of(const struct fm_channel *ch, int pro
     return &ch->peers[proc];
 }
 
-/* Blocks of words that the runtime got from fathom_mpit_add(), one per table of the room. NULL (all
-   or one): private memory. */
-struct fm_channel_counters {
-    void *match;    /* fm_match_vars */
-    void *p2p;      /* fm_p2p_vars (send, recv, eager, rndv, request) */
-    void *progress; /* fm_progress_vars */
-};
-
-extern const struct fathom_table fm_p2p_vars;
-extern const struct fathom_table fm_progress_vars;
-
-/*
- * A channel without transports yet: self messages work. n_peers processes, this one being `self`.
- * Makes the pool of requests, and watches communicators (fm_root.comm_changed).
- */
-int fm_channel_create(int n_peers, int self, const struct fm_channel_counters *counters,
-                      struct fm_channel **out_ch);
-/* The sink to open a transport with, and the transport, once open. */
-void fm_channel_sink(struct fm_channel *ch, struct fm_sink *out_sink);
-int fm_channel_attach(struct fm_channel *ch, struct fm_transport *tp);
-/* Closes the transports. What is still queued is dropped. NULL is fine. */
-void fm_channel_destroy(struct fm_channel *ch);
-
-/* The channel of the process, NULL if there is none. */
+/* The channel of the process, NULL if there is none: for operations that belong to no communicator,
+   and for limits that a tool changes. */
 struct fm_channel *fm_channel_main(void);
-
-/* Wait until everything that was accepted from the user has left (before finalize). */
-int fm_channel_drain(struct fm_channel *ch);
+void fm_channel_set_main(struct fm_channel *ch);
 
 /* The channel as a whole cannot go on; waits end with this failure. Returns `status`. */
 FM_COLD int fm_channel_fail(struct fm_channel *ch, int status, const char *fmt, ...)

@@ -8,7 +8,7 @@
 #include "core/object/comm.h"
 #include "core/p2p/channel.h"
 #include "core/p2p/p2p_counters.h"
-#include "core/p2p/send.h"
+#include "core/p2p/msg.h"
 
 /* A message of a user left for good. */
 static FM_INLINE void fm_counting_sent_to(const struct fm_msg *m, uint64_t len)

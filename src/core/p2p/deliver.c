@@ -3,7 +3,16 @@
  * What comes off the wire: check it, and hand it to the receive or the send that it is for. Nothing
  * in a message is trusted; one that breaks the rules of wire.h ends its sender's peer.
  */
-#include "core/p2p/engine.h"
+#include "core/p2p/deliver.h"
+
+#include <string.h>
+
+#include "core/p2p/credit.h"
+#include "core/p2p/packet.h"
+#include "core/p2p/recv_req.h"
+#include "core/p2p/rndv.h"
+#include "core/p2p/send_req.h"
+#include "core/p2p/unexpected.h"
 #include "util/log.h"
 
 /* All return 0, or a failure that ends the peer. */
@@ -36,7 +45,7 @@ static FM_INLINE int match(struct fm_channel *ch, const struct fm_wire_base *b,
         return 0;
     }
     r = fm_container_of(p, struct fm_recv_req, posted);
-    rc = fm_recv_check(ch, &r->msg, b->head.proc, b->source);
+    rc = fm_recv_req_check(ch, &r->msg, b->head.proc, b->source);
     if (FM_UNLIKELY(rc != 0)) {
         fm_match_post(ch->match, p);
         return rc;
@@ -77,8 +86,8 @@ static __attribute__((noinline)) void take_long(struct fm_channel *ch, struct fm
 {
     FM_STAT(fm_counting_posted(&r->msg, -1));
     FM_STAT(fm_traffic_add(&ch->counters->eager_recvd, (uint64_t)r->want));
-    fm_recv_place(ch, r, data, (size_t)r->want);
-    fm_recv_end(ch, r);
+    fm_recv_req_place(ch, r, data, (size_t)r->want);
+    fm_recv_req_end(ch, r);
 }
 
 static FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer,
@@ -99,18 +108,18 @@ static FM_INLINE int got_eager(struct fm_channel *ch, struct fm_peer *peer,
         return keep_eager(ch, b, sreq, data, len);
     }
     if (sreq) {
-        fm_recv_synced(ch, peer->proc, sreq);
+        fm_recv_req_synced(ch, peer->proc, sreq);
     }
-    fm_peer_freed(ch, peer, fm_unexp_blocks(len));
-    fm_recv_matched(r, b->source, b->tag, (MPI_Count)len);
+    fm_credit_release(ch, peer, fm_unexp_blocks(len));
+    fm_recv_req_matched(r, b->source, b->tag, (MPI_Count)len);
     if (FM_UNLIKELY(len >= FM_TINY_LEN || (MPI_Count)len > r->cap)) {
         take_long(ch, r, data);
         return 0;
     }
     FM_STAT(fm_counting_met(ch, &r->msg, b->source, len));
-    fm_recv_place(ch, r, data, len);
+    fm_recv_req_place(ch, r, data, len);
     if (FM_UNLIKELY(ch->counters->req.on_done)) {
-        fm_recv_emit_done(ch, r);
+        fm_recv_req_emit_done(ch, r);
     }
     fm_request_end(&r->req);
     return 0;
@@ -166,7 +175,7 @@ FM_COLD static void note_stalled(struct fm_channel *ch, struct fm_peer *peer)
     ch->n_stalled++;
     fm_match_each_posted(ch->match, is_for, &w);
     if (w.is_wanted) {
-        fm_peer_allow_more(ch, peer);
+        fm_credit_allow_rts(ch, peer);
     }
 }
 
@@ -230,7 +239,7 @@ static int handle_rts(void *ctx, struct fm_peer *peer, const struct fm_wire_head
                              (const struct fm_pack_run *)(h + 1)};
 
         FM_STAT(fm_counting_posted(&r->msg, -1));
-        fm_recv_matched(r, h->base.source, h->base.tag, (MPI_Count)h->len);
+        fm_recv_req_matched(r, h->base.source, h->base.tag, (MPI_Count)h->len);
         r->peer = peer;
         fm_rndv_receive(ch, r, &rts);
     }
@@ -338,7 +347,7 @@ static int handle_cancel(void *ctx, struct fm_peer *peer, const struct fm_wire_h
         fm_match_drop(ch->match, &u->u);
         fm_unexp_taken(ch, u);
         if (u->kind != FM_WIRE_RTS) {
-            peer->freed += u->n_blocks;
+            peer->released += u->n_blocks;
         }
         fm_unexp_free(ch, u);
         answer.head.flags = FM_WIRE_YES;
@@ -358,7 +367,7 @@ static int handle_cancelled(void *ctx, struct fm_peer *peer, const struct fm_wir
         return 0; /* it was complete before this answer came */
     }
     if (h->head.flags & FM_WIRE_YES) {
-        fm_send_taken_back(ch, s);
+        fm_send_req_cancelled(ch, s);
     }
     return 0;
 }
@@ -411,7 +420,7 @@ static __attribute__((noinline)) void deliver_other(struct fm_channel *ch, const
     if (FM_UNLIKELY(peer->is_gone)) {
         return;
     }
-    peer->returned = h->freed;
+    peer->acknowledged = h->released;
     rc = dispatch(ch, peer, h, len);
     if (FM_UNLIKELY(rc != 0)) {
         bad_peer(ch, peer->proc);
@@ -437,7 +446,7 @@ void fm_deliver(void *ctx, const void *data, size_t len)
         deliver_other(ch, data, len);
         return;
     }
-    peer->returned = b->head.freed;
+    peer->acknowledged = b->head.released;
     if (FM_UNLIKELY(got_eager(ch, peer, b, 0, (const char *)(b + 1), len - sizeof(*b)) != 0)) {
         bad_peer(ch, peer->proc);
     }

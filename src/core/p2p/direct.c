@@ -4,7 +4,7 @@
 
 #include "core/p2p/channel.h"
 #include "core/p2p/peer.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/wait.h"
 #include "util/status.h"
 
 /* Bytes of one transfer: short enough that transports complete it inside rma(), without asking the

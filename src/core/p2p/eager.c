@@ -4,9 +4,13 @@
  * if nobody waits for them. A synchronous send is complete when the receiver answers FIN on
  * matching; any other when the transport has taken it.
  */
-#include "core/p2p/engine.h"
+#include "core/p2p/eager.h"
 
-static bool eager_fits(const struct fm_peer *peer, const struct fm_send_req *s)
+#include "core/p2p/channel.h"
+#include "core/p2p/p2p_counters.h"
+#include "core/p2p/unexpected.h"
+
+bool fm_eager_fits(const struct fm_peer *peer, const struct fm_send_req *s)
 {
     uint64_t own = s->msg.comm->counters->eager_limit;
     uint64_t len = (uint64_t)s->len;
@@ -80,11 +84,11 @@ static int eager_start(struct fm_channel *ch, struct fm_send_req *s)
         s->id = 0;
         return rc;
     }
-    peer->told = h.base.head.freed;
-    peer->charged += fm_unexp_blocks((uint64_t)s->len);
+    peer->advertised = h.base.head.released;
+    peer->consumed += fm_unexp_blocks((uint64_t)s->len);
     count(ch, s);
     if (!is_sync) {
-        fm_send_done(ch, s);
+        fm_send_req_done(ch, s);
     }
     return 0;
 }
@@ -95,19 +99,13 @@ static int eager_on_reply(struct fm_channel *ch, struct fm_send_req *s,
     if (h->head.kind != FM_WIRE_FIN) {
         return fm_fail(-FM_E_PROTO, "it answered an eager message with kind %u", h->head.kind);
     }
-    fm_send_done(ch, s);
+    fm_send_req_done(ch, s);
     return 0;
-}
-
-static void eager_abort(struct fm_channel *ch, struct fm_send_req *s)
-{
-    /* Nothing is held. */
 }
 
 const struct fm_proto fm_eager = {
     .name = "eager",
-    .fits = eager_fits,
     .start = eager_start,
     .on_reply = eager_on_reply,
-    .abort = eager_abort,
+    .cancel = fm_send_req_ask_cancel,
 };

@@ -17,7 +17,9 @@
 
 #include <stdlib.h>
 
-#include "core/p2p/engine.h"
+#include "core/p2p/p2p_counters.h"
+#include "core/p2p/progress.h"
+#include "core/p2p/recv_req.h"
 #include "util/sync.h"
 
 #define DEPTH_MAX 8
@@ -43,6 +45,7 @@ struct fm_fetch {
     struct fm_out out;
     struct fm_channel *ch;
     struct fm_recv_req *r;
+    const struct fm_fetch_user *user;
     struct fm_rkey key;
     struct pieces *pieces; /* NULL: both sides are one run */
     struct fm_mem mem;     /* registration of the buffer */
@@ -103,26 +106,23 @@ static void finish(struct fm_fetch *f)
 {
     struct fm_channel *ch = f->ch;
     struct fm_recv_req *r = f->r;
+    const struct fm_fetch_user *user = f->user;
     int status = f->status;
     bool is_asked = f->is_asked;
     bool is_aborted = f->is_aborted || r->peer->is_gone || status == -FM_E_PEER;
 
     free_fetch(f);
     if (is_aborted) {
-        char why[320];
-
-        /* A transfer may be the first to notice. */
-        snprintf(why, sizeof(why), "process %d is gone: %s", r->peer->proc,
-                 r->peer->is_gone ? fm_peer_why(r->peer) : fm_why());
-        fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
+        fm_peer_fail(ch, r->peer->proc, fm_why()); /* a transfer may be the first to notice */
+        fm_recv_req_lost(ch, r, r->peer);
     } else if (status != 0 && !(is_asked && r->got == r->want)) {
         FM_STAT(ch->counters->n_rma_fallbacks++);
         r->peer->no_rma = true;
         if (!is_asked) { /* else it comes sooner or later */
-            fm_rndv_ask(ch, r, false);
+            user->ask(ch, r, false);
         }
     } else {
-        fm_rndv_fetched(ch, r);
+        user->done(ch, r);
     }
 }
 
@@ -364,6 +364,23 @@ static struct pieces *pieces_of(const struct fm_recv_req *r, const struct fm_rts
     return p;
 }
 
+/* The receive ends with an error. */
+static bool abort_fetch(struct fm_channel *ch, struct fm_recv_req *r)
+{
+    struct fm_fetch *f = r->fetch;
+
+    if (!f) {
+        return false;
+    }
+    f->is_aborted = true;
+    fm_peer_unwait(ch, r->peer, &f->out);
+    if (f->n_flying > 0 || f->is_starting) {
+        return true;
+    }
+    free_fetch(f);
+    return false;
+}
+
 static void set_up(struct fm_fetch *f, struct fm_channel *ch, struct fm_recv_req *r,
                    const struct fm_rts *rts)
 {
@@ -376,13 +393,15 @@ static void set_up(struct fm_fetch *f, struct fm_channel *ch, struct fm_recv_req
     f->key = rts->key;
     f->depth = (int)ch->counters->rma_depth < DEPTH_MAX ? (int)ch->counters->rma_depth : DEPTH_MAX;
     r->fetch = f;
+    r->abort_fetch = abort_fetch;
     if (tp->wants_local_mem && r->msg.dtype->is_contig) {
         f->has_mem = tp->ops->expose(tp, (char *)r->msg.buf + r->msg.dtype->true_lb,
                                      (size_t)r->want, 0, FM_MEM_REQUEST, &f->mem) == 0;
     }
 }
 
-bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts)
+bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts,
+                    const struct fm_fetch_user *user)
 {
     struct pieces *pieces = NULL;
     struct fm_fetch *f;
@@ -399,6 +418,7 @@ bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct f
         return false;
     }
     set_up(f, ch, r, rts);
+    f->user = user;
     if (pieces) {
         f->pieces = pieces;
         f->depth = r->peer->ep->tp->max_pieces > 1 ? 1 : f->depth; /* there is one list */
@@ -413,25 +433,9 @@ bool fm_fetch_start(struct fm_channel *ch, struct fm_recv_req *r, const struct f
         f->out.emit = patient_emit;
         fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_PATIENT);
         FM_STAT(ch->counters->n_pushes++);
-        fm_rndv_ask(ch, r, true);
+        user->ask(ch, r, true);
     } else {
         fm_peer_wait(ch, r->peer, &f->out, FM_QUEUE_BULK);
     }
     return true;
-}
-
-bool fm_fetch_abort(struct fm_channel *ch, struct fm_recv_req *r)
-{
-    struct fm_fetch *f = r->fetch;
-
-    if (!f) {
-        return false;
-    }
-    f->is_aborted = true;
-    fm_peer_unwait(ch, r->peer, &f->out);
-    if (f->n_flying > 0 || f->is_starting) {
-        return true;
-    }
-    free_fetch(f);
-    return false;
 }

@@ -2,13 +2,14 @@
 /* What follows from the failure of a peer. */
 #include "core/p2p/loss.h"
 
-#include "core/p2p/engine.h"
+#include "core/p2p/recv_req.h"
+#include "core/p2p/send_req.h"
+#include "core/p2p/unexpected.h"
 
 struct loss {
     struct fm_channel *ch;
     struct fm_peer *peer;
     struct fm_list posted; /* receives that have lost their sender */
-    char why[320];
 };
 
 /* Is every process that could send to this receive gone? */
@@ -50,8 +51,7 @@ static void fail_posted(struct loss *l)
     while ((first = fm_list_pop(&l->posted))) {
         struct fm_posted *p = fm_container_of(first, struct fm_posted, link);
 
-        fm_recv_fail(l->ch, fm_container_of(p, struct fm_recv_req, posted), MPI_ERR_PROC_ABORTED,
-                     l->why);
+        fm_recv_req_lost(l->ch, fm_container_of(p, struct fm_recv_req, posted), l->peer);
     }
 }
 
@@ -80,13 +80,13 @@ static void fail_named(struct loss *l)
             struct fm_send_req *s = obj;
 
             if (s->peer == l->peer) {
-                fm_send_fail(l->ch, s, MPI_ERR_PROC_ABORTED, l->why);
+                fm_send_req_lost(l->ch, s);
             }
         } else if (obj) {
             struct fm_recv_req *r = obj;
 
             if (r->peer == l->peer) {
-                fm_recv_fail(l->ch, r, MPI_ERR_PROC_ABORTED, l->why);
+                fm_recv_req_lost(l->ch, r, l->peer);
             }
         }
     }
@@ -109,7 +109,6 @@ static void lose(struct fm_channel *ch, struct fm_peer *peer)
 {
     struct loss l = {.ch = ch, .peer = peer};
 
-    snprintf(l.why, sizeof(l.why), "process %d is gone: %s", peer->proc, fm_peer_why(peer));
     abort_queued(&l);
     fail_named(&l);
     fm_match_each_unexpected(ch->match, drop_unexpected, &l);
@@ -150,4 +149,34 @@ void fm_loss_watch_add(struct fm_channel *ch, struct fm_loss_watch *watch)
 void fm_loss_watch_remove(struct fm_channel *ch, struct fm_loss_watch *watch)
 {
     fm_list_remove(&watch->link);
+}
+
+/* ---- processes that have ended ---- */
+
+FM_COLD static void check_all(struct fm_channel *ch, uint64_t now)
+{
+    uint64_t grace = ch->progress_counters->gone_ms * 1000000u;
+
+    FM_STAT(ch->progress_counters->n_gone_checks++);
+    for (int proc = 0; proc < ch->n_peers; proc++) {
+        struct fm_peer *peer = fm_peer_of(ch, proc);
+
+        if (proc == ch->self || peer->is_gone || !ch->is_gone(ch->resolve_ctx, proc)) {
+            continue;
+        }
+        /* What it sent before it ended may still be on its way. */
+        if (peer->q->gone_ns == 0) {
+            peer->q->gone_ns = now;
+        } else if (now - peer->q->gone_ns >= grace) {
+            fm_peer_fail(ch, proc, "the process has ended");
+        }
+    }
+}
+
+void fm_loss_check(struct fm_channel *ch, uint64_t now_ns)
+{
+    if (ch->is_gone && now_ns >= ch->loss_check_at) {
+        ch->loss_check_at = now_ns + ch->progress_counters->gone_ms * 1000000u;
+        check_all(ch, now_ns);
+    }
 }

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "util/list.h"
 
 struct fm_channel;
@@ -22,6 +24,10 @@ struct fm_loss_watch {
 void fm_loss_watch_add(struct fm_channel *ch, struct fm_loss_watch *watch);
 /* Not from inside lost(). */
 void fm_loss_watch_remove(struct fm_channel *ch, struct fm_loss_watch *watch);
+
+/* For waits: ask the process manager, once in progress_gone_interval, which processes have ended,
+   and mark those whose last packets have had time to arrive. */
+void fm_loss_check(struct fm_channel *ch, uint64_t now_ns);
 
 /* Part of opening a channel. */
 void fm_loss_init(struct fm_channel *ch);

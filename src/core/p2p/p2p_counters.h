@@ -21,6 +21,9 @@ enum fm_reason {
     FM_REASON_COUNT
 };
 
+/* Default of p2p_eager_limit, which leaves the limit to the transport. */
+#define FM_EAGER_DEFAULT 16384
+
 #define FM_HIST_BINS 64
 
 /* Tiny messages: of fewer bytes than this, which fall into so many bins. */
@@ -155,7 +158,9 @@ enum fm_p2p_event {
     FM_EV_FLOW,
     FM_EV_PEER,
     FM_EV_PEER_FAILED,
+    FM_EV_COUNT
 };
+extern const struct fathom_event fm_p2p_events[FM_EV_COUNT];
 
 /* Raise an event about a message: peer's process index, context, tag, bytes. */
 FM_COLD void fm_p2p_emit(const struct fm_channel *ch, enum fm_p2p_event ev, int proc,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Variables and events of the engine; the counters are in p2p_counters.h. Progress has
- * progress_vars.c, matching has match_vars.c.
+ * Variables of the engine; the counters are in p2p_counters.h. Events are in p2p_events.c,
+ * variables of progress in progress_vars.c, of matching in match_vars.c.
  */
-#include "core/p2p/engine.h"
+#include "core/p2p/channel_open.h"
+#include "core/p2p/p2p_counters.h"
 
 #define WORD(f) offsetof(struct fm_p2p_counters, f)
 
@@ -442,41 +443,6 @@ static const struct fathom_pvar pvars[] = {
              "more."},
 };
 
-static const struct fathom_event_item event_data[] = {
-    {"process", "Index of the other process.", FATHOM_INT, NULL},
-    {"context", "Context id of the communicator, plus 1 for collectives.", FATHOM_UNSIGNED, NULL},
-    {"tag", "Tag of the message.", FATHOM_INT, NULL},
-    {"bytes", "Length of the message.", FATHOM_UNSIGNED_LONG_LONG, NULL},
-};
-
-#define EVENT(n, d, f, c)                                                                          \
-    {.name = n, .desc = d, .verbosity = FATHOM_USER_DETAIL, .bind = FATHOM_BIND_NONE,              \
-     .at = WORD(f), .data = event_data, .n_data = FM_ARRAY_LEN(event_data), .category = c}
-
-static const struct fathom_event events[] = {
-    [FM_EV_EAGER] = EVENT("p2p_eager_event", "An eager message has left.",
-        on_eager, "protocol"),
-    [FM_EV_RTS] = EVENT("p2p_rts_event", "A request to send has left.",
-        on_rts, "rendezvous"),
-    [FM_EV_DATA_START] = EVENT("p2p_data_start_event", "The data of a rendezvous begins to move.",
-        on_data_start, "rendezvous"),
-    [FM_EV_DATA_RECVD] = EVENT("p2p_data_recvd_event",
-                           "All data of a rendezvous is here; its sender may not know that yet.",
-        on_data_recvd, "rendezvous"),
-    [FM_EV_DATA_DONE] = EVENT("p2p_data_done_event", "A rendezvous send is complete.",
-        on_data_done, "rendezvous"),
-    [FM_EV_COMPLETED] = EVENT("request_completed_event", "The request of a message is complete.",
-        req.on_done, "requests"),
-    [FM_EV_FLOW] = EVENT("p2p_flow_event",
-                           "A receiver has no unexpected memory left for this sender.",
-        on_flow, "flow"),
-    [FM_EV_PEER] = EVENT("p2p_peer_event",
-                           "A process was connected to; the bytes are the longest packet to it.",
-        on_peer, "peers"),
-    [FM_EV_PEER_FAILED] = EVENT("p2p_peer_failed_event", "A process was lost.",
-        on_peer_failed, "peers"),
-};
-
 static const struct fathom_category categories[] = {
     {"p2p", "Messages between two processes: how they travel and what holds them up.", NULL},
     {"protocol", "Which way messages take, and why.", "p2p"},
@@ -494,16 +460,8 @@ const struct fathom_table fm_p2p_vars = {
     .n_cvars = FM_ARRAY_LEN(cvars),
     .pvars = pvars,
     .n_pvars = FM_ARRAY_LEN(pvars),
-    .events = events,
-    .n_events = FM_ARRAY_LEN(events),
+    .events = fm_p2p_events,
+    .n_events = FM_EV_COUNT,
     .categories = categories,
     .n_categories = FM_ARRAY_LEN(categories),
 };
-
-void fm_p2p_emit(const struct fm_channel *ch, enum fm_p2p_event ev, int proc, uint32_t context,
-                 int tag, uint64_t bytes)
-{
-    const uint64_t values[] = {(uint64_t)(int64_t)proc, context, (uint64_t)(int64_t)tag, bytes};
-
-    fathom_mpit_emit(&events[ev], ch->counters, NULL, values);
-}

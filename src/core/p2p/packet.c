@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "core/p2p/channel.h"
-#include "core/p2p/engine.h"
+#include "core/p2p/p2p_counters.h"
+#include "core/p2p/unexpected.h"
 
 void fm_packet_install(struct fm_channel *ch, int kind, const struct fm_packet_handler *handler)
 {
@@ -28,7 +29,7 @@ int fm_packet_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_wire_h
     fm_wire_head_fill(head, peer);
     rc = fm_ep_send(peer->ep, head, head_len, body, body_len);
     if (rc == 0) {
-        peer->told = head->freed;
+        peer->advertised = head->released;
     }
     FM_STAT(ch->counters->n_refused += rc == FM_AGAIN);
     return rc;

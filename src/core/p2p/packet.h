@@ -53,6 +53,14 @@ struct fm_packet_handler {
     size_t max_len; /* 0: no bound but the transport's */
 };
 
+/* What the engine adds to the kind and the flags of a packet. */
+static FM_INLINE void fm_wire_head_fill(struct fm_wire_head *h, const struct fm_peer *peer)
+{
+    h->version = FM_WIRE_VERSION;
+    h->proc = peer->remote_id;
+    h->released = peer->released;
+}
+
 /* Install the handler of a kind that has none, and take it back. */
 void fm_packet_install(struct fm_channel *ch, int kind, const struct fm_packet_handler *handler);
 void fm_packet_uninstall(struct fm_channel *ch, int kind);

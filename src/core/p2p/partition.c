@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/p2p/engine.h"
+#include "core/dtype/pack.h"
+#include "core/p2p/channel.h"
+#include "core/p2p/send.h"
 
 /* What the sender tells at initialisation. */
 struct setup {

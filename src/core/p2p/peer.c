@@ -2,12 +2,12 @@
 /* Peers: first contact, what waits for room, credit, and their end. */
 #include "core/p2p/peer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/object/errhandler.h"
-#include "core/p2p/engine.h"
-#include "util/log.h"
+#include "core/p2p/channel.h"
+#include "core/p2p/p2p_counters.h"
 
 _Static_assert(sizeof(struct fm_peer) == FM_CACHE_LINE, "hot");
 
@@ -94,7 +94,9 @@ void fm_peer_limits(struct fm_channel *ch, struct fm_peer *peer)
 
 int fm_peer_refuse(const struct fm_peer *peer)
 {
-    return fm_fail(-FM_E_PEER, "process %d is gone: %s", peer->proc, fm_peer_why(peer));
+    char why[FM_PEER_WHY];
+
+    return fm_fail(-FM_E_PEER, "%s", fm_peer_describe(peer, why));
 }
 
 int fm_peer_resolve(struct fm_channel *ch, int proc, struct fm_peer **out_peer)
@@ -130,6 +132,12 @@ int fm_peer_resolve(struct fm_channel *ch, int proc, struct fm_peer **out_peer)
 const char *fm_peer_why(const struct fm_peer *peer)
 {
     return peer->q->why ? peer->q->why : "no reason was given";
+}
+
+const char *fm_peer_describe(const struct fm_peer *peer, char *buf)
+{
+    snprintf(buf, FM_PEER_WHY, "process %d is gone: %s", peer->proc, fm_peer_why(peer));
+    return buf;
 }
 
 /* ---- what waits ---- */
@@ -253,39 +261,6 @@ int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer)
         n += rc;
     }
     return n + flush_patient(ch, peer);
-}
-
-/* ---- credit ---- */
-
-void fm_peer_tell_freed(struct fm_channel *ch, struct fm_peer *peer)
-{
-    struct fm_wire_reply h = {.head.kind = FM_WIRE_CREDIT, .more = peer->q->more};
-    struct fm_peer *same;
-
-    if (fm_peer_resolve(ch, peer->proc, &same) != 0) {
-        return; /* it will get no credit, and nothing else from us */
-    }
-    peer->told = peer->freed;
-    if (fm_packet_answer(ch, peer, &h) == 0) {
-        FM_STAT(ch->counters->n_credits_sent++);
-    }
-}
-
-void fm_peer_wake(struct fm_channel *ch, int proc)
-{
-    fm_peer_tell_freed(ch, fm_peer_of(ch, proc));
-}
-
-void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer)
-{
-    if (!peer->has_stalled) {
-        return;
-    }
-    peer->has_stalled = false;
-    ch->n_stalled--;
-    peer->q->more += (uint32_t)ch->counters->rts_window;
-    FM_STAT(ch->counters->n_more_sent++);
-    fm_peer_tell_freed(ch, peer);
 }
 
 /* ---- failure ---- */

@@ -68,13 +68,13 @@ struct FM_ALIGNED(FM_CACHE_LINE) fm_peer {
     int proc;             /* process index */
     bool is_open;         /* connected, alive, and no message waits for room */
     bool is_gone;
-    bool has_stalled;   /* it told that it may send no further RTS */
-    bool no_rma;        /* fetching from it was tried in vain */
-    uint32_t window;    /* blocks that we may have in use there */
-    uint32_t charged;   /* blocks charged since start, mod 2^32 */
-    uint32_t returned;  /* blocks that it freed, as it said last */
-    uint32_t freed;     /* blocks of its messages that we freed */
-    uint32_t told;      /* ... as we said last */
+    bool has_stalled; /* it told that it may send no further RTS */
+    bool no_rma;      /* fetching from it was tried in vain */
+    uint32_t window;  /* blocks that we may have in use there */
+    /* Credit, in blocks since start, mod 2^32: what our messages consumed there, and what of that
+       the peer has acknowledged; what we released of its messages, and advertised of that. */
+    uint32_t consumed, acknowledged;
+    uint32_t released, advertised;
     uint32_t n_rts;     /* RTS that it has not answered */
     uint32_t rts_extra; /* ... and further ones that may be sent beyond the window */
     int32_t remote_id;  /* process index that this process has at the peer: goes into each header */
@@ -109,15 +109,6 @@ void fm_peer_unwait(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *
 /* Send what can be sent. How many things left. */
 int fm_peer_flush(struct fm_channel *ch, struct fm_peer *peer);
 
-/* Tell it how many blocks were freed. See fm_peer_freed() in engine.h. */
-FM_COLD void fm_peer_tell_freed(struct fm_channel *ch, struct fm_peer *peer);
-
-/* It has stalled and we still wait for something from it: let it send further RTS. */
-void fm_peer_allow_more(struct fm_channel *ch, struct fm_peer *peer);
-
-/* Wake the process, should it sleep in fm_wait_shared(): an empty notice of credit. */
-void fm_peer_wake(struct fm_channel *ch, int proc);
-
 /* Mark the peer as failed: it is sent nothing more, and nothing that comes from it is taken. The
    consequences for what waits for it run from the next round of progress (loss.h), so this may be
    called anywhere. */
@@ -125,11 +116,14 @@ FM_COLD void fm_peer_fail(struct fm_channel *ch, int proc, const char *why);
 
 /* -FM_E_PEER, and why: for a call that needs a peer which has failed. */
 FM_COLD int fm_peer_refuse(const struct fm_peer *peer);
-/* What a failed peer's reason is, never NULL. */
+/* The reason of a failed peer, never NULL. */
 const char *fm_peer_why(const struct fm_peer *peer);
+/* The error text of operations with a failed peer, in `buf` of so many bytes. Returns buf. */
+#define FM_PEER_WHY 320
+const char *fm_peer_describe(const struct fm_peer *peer, char *buf);
 
 /* Is there room for an eager message of n blocks? */
 static FM_INLINE bool fm_peer_has_credit(const struct fm_peer *peer, uint32_t n_blocks)
 {
-    return peer->charged - peer->returned + n_blocks <= peer->window;
+    return peer->consumed - peer->acknowledged + n_blocks <= peer->window;
 }

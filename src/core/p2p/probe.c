@@ -2,7 +2,10 @@
 /* Probing for messages. */
 #include "core/p2p/probe.h"
 
-#include "core/p2p/engine.h"
+#include "core/p2p/credit.h"
+#include "core/p2p/recv_req.h"
+#include "core/p2p/unexpected.h"
+#include "core/p2p/wait.h"
 
 #define MAX_MESSAGES ((size_t)1 << 20)
 
@@ -39,7 +42,7 @@ static bool look(void *ctx)
         fm_unexp_taken(ch, s->found);
     }
     if (!s->found && FM_UNLIKELY(ch->n_stalled)) {
-        fm_recv_ask_stalled(ch, s->comm, s->key.source);
+        fm_credit_resume(ch, s->comm, s->key.source);
     }
     return s->found;
 }
@@ -74,7 +77,7 @@ static int look_once(struct search *s)
     if (look(s)) {
         return 0;
     }
-    rc = fm_progress_test(s->comm->ch);
+    rc = fm_wait_test(s->comm->ch);
     if (rc < 0 || look(s)) {
         return rc < 0 ? rc : 0;
     }
@@ -217,7 +220,7 @@ int fm_imrecv(struct fm_message *message, const struct fm_msg *m, struct fm_requ
     full.comm = message->comm;
     full.peer = message->u->u.key.source;
     full.tag = message->u->u.key.tag;
-    r = fm_recv_req_new(&full);
+    r = fm_recv_new(&full);
     if (!r) {
         return -FM_E_NOMEM;
     }

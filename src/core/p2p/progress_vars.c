@@ -2,8 +2,8 @@
 /* The variables and events of waiting, as rows over struct fm_progress_counters. */
 #include <string.h>
 
-#include "core/p2p/channel.h"
-#include "core/p2p/progress_state.h"
+#include "core/p2p/channel_open.h"
+#include "core/p2p/progress_vars.h"
 
 #define WORD(f) offsetof(struct fm_progress_counters, f)
 

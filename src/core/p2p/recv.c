@@ -5,39 +5,18 @@
 #include "core/p2p/recv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "core/p2p/engine.h"
+#include "core/p2p/credit.h"
+#include "core/p2p/recv_req.h"
+#include "core/p2p/rndv.h"
+#include "core/p2p/self.h"
+#include "core/p2p/unexpected.h"
+#include "core/p2p/wait.h"
 
 /* ---- the request ---- */
 
-static void recv_release(struct fm_request *req)
-{
-    struct fm_recv_req *r = (struct fm_recv_req *)req;
-
-    fm_dtype_unref(r->msg.dtype);
-}
-
-static void recv_about(const struct fm_request *req, struct fm_request_about *out_about)
-{
-    const struct fm_recv_req *r = (const struct fm_recv_req *)req;
-
-    *out_about = (struct fm_request_about){r->msg.peer, r->msg.tag, (uint64_t)r->cap};
-}
-
-/* MPI-5.0 3.8.4: only what nobody has matched can be cancelled. */
-static int recv_cancel(struct fm_request *req)
-{
-    struct fm_recv_req *r = (struct fm_recv_req *)req;
-    struct fm_channel *ch = r->msg.comm->ch;
-
-    FM_STAT(ch->counters->n_cancels++);
-    if (!req->is_done && fm_match_unpost(ch->match, &r->posted)) {
-        FM_STAT(fm_counting_posted(&r->msg, -1));
-        req->status.is_cancelled = true;
-        fm_request_complete(req);
-    }
-    return 0;
-}
+static FM_INLINE int start(struct fm_channel *ch, struct fm_recv_req *r);
 
 static int recv_start(struct fm_request *req)
 {
@@ -48,23 +27,23 @@ static int recv_start(struct fm_request *req)
         fm_request_complete(req);
         return 0;
     }
-    return fm_recv_start(r);
+    return start(r->msg.comm->ch, r);
 }
 
 /* Of a predefined datatype, which needs no reference. */
 static const struct fm_request_ops simple_ops = {
     .name = "recv",
     .start = recv_start,
-    .cancel = recv_cancel,
-    .about = recv_about,
+    .cancel = fm_recv_req_cancel,
+    .about = fm_recv_req_describe,
 };
 
 static const struct fm_request_ops recv_ops = {
     .name = "recv",
     .start = recv_start,
-    .cancel = recv_cancel,
-    .release = recv_release,
-    .about = recv_about,
+    .cancel = fm_recv_req_cancel,
+    .release = fm_recv_req_release,
+    .about = fm_recv_req_describe,
 };
 
 /* What a message that comes with its header needs; rndv.c sets what it adds. The message member by
@@ -105,82 +84,12 @@ static FM_INLINE struct fm_recv_req *new_request(const struct fm_msg *m, int n_r
     return r;
 }
 
-struct fm_recv_req *fm_recv_req_new(const struct fm_msg *m)
+struct fm_recv_req *fm_recv_new(const struct fm_msg *m)
 {
     return new_request(m, 1);
 }
 
-void fm_recv_unpack(struct fm_channel *ch, struct fm_recv_req *r, const void *data, size_t len)
-{
-    struct fm_pack pack;
-
-    FM_STAT(ch->counters->n_unpacked_recvd++);
-    FM_STAT(ch->counters->unpacked_recvd_bytes += len);
-    fm_pack_begin(&pack, r->msg.buf, r->msg.count, r->msg.dtype);
-    fm_pack_in(&pack, data, len);
-}
-
-static void leave(struct fm_channel *ch, struct fm_recv_req *r)
-{
-    if (FM_UNLIKELY(r->id)) {
-        fm_ids_drop(&ch->ids, r->id);
-        r->id = 0;
-    }
-    r->peer = NULL;
-}
-
-void fm_recv_truncated(struct fm_channel *ch, struct fm_recv_req *r)
-{
-    FM_STAT(ch->counters->n_truncated++);
-    fm_request_fail(&r->req, MPI_ERR_TRUNCATE,
-                    "the message of %lld bytes from rank %d with tag %d is longer than the receive "
-                    "buffer of %lld bytes: post a larger one, or ask MPI_Probe for the size",
-                    (long long)r->len, r->req.status.source, r->req.status.tag, (long long)r->cap);
-}
-
-void fm_recv_emit_done(struct fm_channel *ch, const struct fm_recv_req *r)
-{
-    fm_p2p_emit(ch, FM_EV_COMPLETED, fm_comm_proc(r->msg.comm, r->req.status.source),
-                fm_msg_context(&r->msg), r->req.status.tag, (uint64_t)r->want);
-}
-
-void fm_recv_done(struct fm_channel *ch, struct fm_recv_req *r)
-{
-    leave(ch, r);
-    fm_recv_end(ch, r);
-}
-
-void fm_recv_fail(struct fm_channel *ch, struct fm_recv_req *r, int klass, const char *why)
-{
-    if (fm_fetch_abort(ch, r)) {
-        return; /* memory is still being written to: its last transfer ends the request */
-    }
-    leave(ch, r);
-    fm_request_fail(&r->req, klass, "%s", why);
-}
-
 /* ---- posting ---- */
-
-void fm_recv_ask_stalled(struct fm_channel *ch, const struct fm_comm *comm, int source)
-{
-    int proc = source == MPI_ANY_SOURCE ? -1 : fm_comm_proc(comm, source);
-
-    for (int k = 0; k < ch->n_peers; k++) {
-        if (fm_peer_of(ch, k)->has_stalled && (proc < 0 || proc == k)) {
-            fm_peer_allow_more(ch, fm_peer_of(ch, k));
-        }
-    }
-}
-
-/* A receive from a process that is known to be lost can only fail. */
-FM_COLD static int refuse(struct fm_channel *ch, struct fm_recv_req *r, int proc)
-{
-    char why[320];
-
-    snprintf(why, sizeof(why), "process %d is gone: %s", proc, fm_peer_why(fm_peer_of(ch, proc)));
-    fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
-    return 0;
-}
 
 static FM_INLINE struct fm_match_key key_of(const struct fm_msg *m)
 {
@@ -200,7 +109,8 @@ FM_COLD static int start_lost(struct fm_channel *ch, struct fm_recv_req *r)
     struct fm_unexp *u = fm_container_of(x, struct fm_unexp, u);
 
     if (!x) {
-        return refuse(ch, r, fm_comm_proc(r->msg.comm, r->msg.peer));
+        fm_recv_req_lost(ch, r, fm_peer_of(ch, fm_comm_proc(r->msg.comm, r->msg.peer)));
+        return 0;
     }
     fm_unexp_taken(ch, u);
     return fm_recv_unexpected(ch, r, u);
@@ -211,7 +121,7 @@ static FM_INLINE void note_posted(struct fm_channel *ch, const struct fm_recv_re
 {
     FM_STAT(fm_counting_posted(&r->msg, 1));
     if (FM_UNLIKELY(ch->n_stalled)) {
-        fm_recv_ask_stalled(ch, r->msg.comm, r->msg.peer);
+        fm_credit_resume(ch, r->msg.comm, r->msg.peer);
     }
 }
 
@@ -238,25 +148,7 @@ static FM_INLINE int start(struct fm_channel *ch, struct fm_recv_req *r)
     return 0;
 }
 
-int fm_recv_start(struct fm_recv_req *r)
-{
-    return start(r->msg.comm->ch, r);
-}
-
 /* ---- unexpected messages ---- */
-
-void fm_recv_synced(struct fm_channel *ch, int proc, uint64_t sreq)
-{
-    struct fm_wire_reply h = {.head.kind = FM_WIRE_FIN, .sreq = sreq};
-    struct fm_peer *peer;
-
-    if (fm_peer_resolve(ch, proc, &peer) != 0) {
-        return; /* who is gone waits for nothing */
-    }
-    if (fm_packet_answer(ch, peer, &h) == 0) {
-        FM_STAT(ch->counters->n_fin_sent++);
-    }
-}
 
 static void count_eager(struct fm_channel *ch, int proc, MPI_Count len)
 {
@@ -298,9 +190,9 @@ static void settle(struct fm_channel *ch, struct fm_unexp *u)
         return;
     }
     if (sreq) {
-        fm_recv_synced(ch, proc, sreq);
+        fm_recv_req_synced(ch, proc, sreq);
     }
-    fm_peer_freed(ch, fm_peer_of(ch, proc), n_blocks);
+    fm_credit_release(ch, fm_peer_of(ch, proc), n_blocks);
 }
 
 int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_unexp *u)
@@ -315,12 +207,12 @@ int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_u
         fm_self_receive(ch, r, s);
         return 0;
     }
-    rc = fm_recv_check(ch, &r->msg, u->proc, source);
+    rc = fm_recv_req_check(ch, &r->msg, u->proc, source);
     if (rc != 0) {
         fm_unexp_free(ch, u);
         return rc;
     }
-    fm_recv_matched(r, source, u->u.key.tag, (MPI_Count)u->len);
+    fm_recv_req_matched(r, source, u->u.key.tag, (MPI_Count)u->len);
     if (u->kind == FM_WIRE_RTS) {
         struct fm_pack_run runs[FM_PACK_RUNS_MAX];
         struct fm_rts rts = {u->len, u->sreq, u->key, u->has_key, u->can_push, u->n_runs, runs};
@@ -334,14 +226,8 @@ int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_u
     count_eager(ch, u->proc, r->want);
     read_out(ch, &r->msg, u, (size_t)r->want);
     settle(ch, u);
-    fm_recv_done(ch, r);
+    fm_recv_req_done(ch, r);
     return 0;
-}
-
-int fm_recv_refuse(struct fm_channel *ch, int proc, int source)
-{
-    fm_peer_fail(ch, proc, "it sent a message in the name of another rank");
-    return fm_fail(-FM_E_PROTO, "process %d sent a message in the name of rank %d", proc, source);
 }
 
 /* ---- entry ---- */
@@ -519,7 +405,7 @@ int fm_recv(const struct fm_msg *m, struct fm_status *out_status)
 
 FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_req)
 {
-    struct fm_recv_req *r = fm_recv_req_new(m);
+    struct fm_recv_req *r = fm_recv_new(m);
 
     if (!r) {
         return -FM_E_NOMEM;
@@ -533,7 +419,7 @@ FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_
 
 int fm_recv_init(const struct fm_msg *m, struct fm_request **out_req)
 {
-    struct fm_recv_req *r = fm_recv_req_new(m);
+    struct fm_recv_req *r = fm_recv_new(m);
 
     if (!r) {
         return -FM_E_NOMEM;

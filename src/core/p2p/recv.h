@@ -19,3 +19,18 @@ int fm_sendrecv(const struct fm_msg *send, const struct fm_msg *recv, struct fm_
 int fm_iprobe(struct fm_comm *comm, int peer, int tag, bool *out_found,
               struct fm_status *out_status);
 int fm_probe(struct fm_comm *comm, int peer, int tag, struct fm_status *out_status);
+
+/* For other files of the room. */
+
+struct fm_channel;
+struct fm_recv_req;
+struct fm_unexp;
+
+/* Make ch->blocking, the request of receives that a thread waits for. 0 or a failure. */
+int fm_recv_blocking_create(struct fm_channel *ch);
+/* A request for a receive, with one reference, the handle's. NULL when out of memory. */
+struct fm_recv_req *fm_recv_new(const struct fm_msg *m);
+/* Receive an unexpected message that is in no queue any more; u is freed. 0 or a failure. */
+int fm_recv_unexpected(struct fm_channel *ch, struct fm_recv_req *r, struct fm_unexp *u);
+/* Wait for a receive and complete it; its error becomes a failure. */
+int fm_recv_wait(struct fm_request *r, struct fm_status *out_status);

@@ -22,7 +22,14 @@
  * two processes that write and read in step are faster than one that copies (fm_ep.pushes): a
  * sender that is awake pushes, and one that computes is not waited for.
  */
-#include "core/p2p/engine.h"
+#include "core/p2p/rndv.h"
+
+#include <stdio.h>
+
+#include "core/p2p/p2p_counters.h"
+#include "core/p2p/packet.h"
+#include "core/p2p/recv_req.h"
+#include "core/p2p/send_req.h"
 
 /* Where pushing is no use now, one message in so many is pushed all the same. */
 #define SELDOM 64
@@ -37,11 +44,6 @@ static size_t smaller(uint64_t a, uint64_t b)
 #define LAYOUT_WINDOW 64
 
 /* ---- the sender ---- */
-
-static bool rndv_fits(const struct fm_peer *peer, const struct fm_send_req *s)
-{
-    return true; /* whatever its length and layout */
-}
 
 /* What an RTS offers. */
 struct offer {
@@ -221,7 +223,7 @@ static int rndv_start(struct fm_channel *ch, struct fm_send_req *s)
         s->id = 0;
         return rc;
     }
-    peer->told = h.base.head.freed;
+    peer->advertised = h.base.head.released;
     s->rreq = 0;
     s->is_pushing = false;
     count_rts(ch, s);
@@ -243,7 +245,7 @@ static void finish_send(struct fm_channel *ch, struct fm_send_req *s)
                     (uint64_t)s->len);
     }
     rndv_abort(ch, s);
-    fm_send_done(ch, s);
+    fm_send_req_done(ch, s);
 }
 
 /* Pages of a quarter: with four pieces on the way both sides have something to do. */
@@ -304,7 +306,7 @@ static int data_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out 
         FM_STAT(ch->counters->n_refused += rc == FM_AGAIN);
         return rc;
     }
-    peer->told = h.head.freed;
+    peer->advertised = h.head.released;
     FM_STAT(ch->counters->n_data_sent++);
     if (s->pack.at >= s->want) {
         fm_peer_unwait(ch, peer, out);
@@ -318,10 +320,7 @@ static int data_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out 
 static void data_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
 {
     struct fm_send_req *s = fm_container_of(out, struct fm_send_req, out);
-    char why[320];
-
-    snprintf(why, sizeof(why), "process %d is gone: %s", peer->proc, fm_peer_why(peer));
-    fm_send_fail(ch, s, MPI_ERR_PROC_ABORTED, why);
+    fm_send_req_lost(ch, s);
 }
 
 static int rndv_on_reply(struct fm_channel *ch, struct fm_send_req *s,
@@ -374,17 +373,17 @@ static void finish_recv(struct fm_channel *ch, struct fm_recv_req *r)
 {
     FM_STAT(ch->counters->n_rndv_recvd++);
     FM_STAT(ch->counters->rndv_recvd_bytes += (uint64_t)r->want);
-    fm_recv_done(ch, r);
+    fm_recv_req_done(ch, r);
 }
 
-void fm_rndv_fetched(struct fm_channel *ch, struct fm_recv_req *r)
+static void fetched(struct fm_channel *ch, struct fm_recv_req *r)
 {
     note_recvd(ch, r);
-    fm_recv_synced(ch, r->peer->proc, r->sreq);
+    fm_recv_req_synced(ch, r->peer->proc, r->sreq);
     finish_recv(ch, r);
 }
 
-void fm_rndv_ask(struct fm_channel *ch, struct fm_recv_req *r, bool is_pushed)
+static void ask(struct fm_channel *ch, struct fm_recv_req *r, bool is_pushed)
 {
     struct fm_wire_reply h = {.head.kind = FM_WIRE_CTS, .sreq = r->sreq, .at = (uint64_t)r->want};
 
@@ -415,7 +414,7 @@ int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_w
     r->got += (MPI_Count)len;
     if (r->got == r->want && !fm_fetch_covered(r)) {
         if (r->is_pushed) {
-            fm_rndv_fetched(ch, r);
+            fetched(ch, r);
         } else {
             note_recvd(ch, r);
             finish_recv(ch, r);
@@ -423,6 +422,8 @@ int fm_rndv_data(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_w
     }
     return 0;
 }
+
+static const struct fm_fetch_user fetch_user = {.ask = ask, .done = fetched};
 
 int fm_rndv_receive(struct fm_channel *ch, struct fm_recv_req *r, const struct fm_rts *rts)
 {
@@ -434,21 +435,21 @@ int fm_rndv_receive(struct fm_channel *ch, struct fm_recv_req *r, const struct f
         char why[320];
 
         snprintf(why, sizeof(why), "%s", fm_why());
-        fm_recv_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
+        fm_recv_req_fail(ch, r, MPI_ERR_PROC_ABORTED, why);
         return rc;
     }
     if (r->want == 0) {
-        fm_rndv_fetched(ch, r);
-    } else if (!fm_fetch_start(ch, r, rts)) {
-        fm_rndv_ask(ch, r, false);
+        fetched(ch, r);
+    } else if (!fm_fetch_start(ch, r, rts, &fetch_user)) {
+        ask(ch, r, false);
     }
     return 0;
 }
 
 const struct fm_proto fm_rndv = {
     .name = "rndv",
-    .fits = rndv_fits,
     .start = rndv_start,
     .on_reply = rndv_on_reply,
+    .cancel = fm_send_req_ask_cancel,
     .abort = rndv_abort,
 };

@@ -4,7 +4,11 @@
  * copied into unexpected memory, within the same window as anybody else's; a longer or synchronous
  * one stays where it is until it is received.
  */
-#include "core/p2p/engine.h"
+#include "core/p2p/self.h"
+
+#include "core/p2p/recv_req.h"
+#include "core/p2p/send_req.h"
+#include "core/p2p/unexpected.h"
 
 static void count_packed(struct fm_channel *ch, uint64_t len)
 {
@@ -15,9 +19,10 @@ static void count_packed(struct fm_channel *ch, uint64_t len)
 /* From buffer to buffer, as much as the receive takes; both are complete then. */
 static void hand_over(struct fm_channel *ch, struct fm_recv_req *r, struct fm_send_req *s)
 {
-    fm_recv_matched(r, s->msg.comm->is_inter ? s->msg.peer : s->msg.comm->rank, s->msg.tag, s->len);
+    fm_recv_req_matched(r, s->msg.comm->is_inter ? s->msg.peer : s->msg.comm->rank, s->msg.tag,
+                        s->len);
     if (r->want > 0 && s->msg.dtype->is_contig) {
-        fm_recv_place(ch, r, (char *)s->msg.buf + s->msg.dtype->true_lb, (size_t)r->want);
+        fm_recv_req_place(ch, r, (char *)s->msg.buf + s->msg.dtype->true_lb, (size_t)r->want);
     } else if (r->want > 0) {
         FM_STAT(count_packed(ch, (uint64_t)r->want));
         FM_STAT(ch->counters->n_unpacked_recvd += !r->msg.dtype->is_contig);
@@ -28,8 +33,8 @@ static void hand_over(struct fm_channel *ch, struct fm_recv_req *r, struct fm_se
     }
     FM_STAT(ch->counters->n_self_recvd++);
     FM_STAT(ch->counters->self_recvd_bytes += (uint64_t)r->want);
-    fm_recv_done(ch, r);
-    fm_send_done(ch, s);
+    fm_recv_req_done(ch, r);
+    fm_send_req_done(ch, s);
 }
 
 void fm_self_receive(struct fm_channel *ch, struct fm_recv_req *r, struct fm_send_req *s)
@@ -72,12 +77,12 @@ static int keep(struct fm_channel *ch, struct fm_send_req *s, const struct fm_ma
         return rc;
     }
     if (is_copied) {
-        fm_send_done(ch, s);
+        fm_send_req_done(ch, s);
     }
     return 0;
 }
 
-int fm_self_send(struct fm_channel *ch, struct fm_send_req *s)
+static int self_start(struct fm_channel *ch, struct fm_send_req *s)
 {
     struct fm_match_key key = {
         .context = fm_msg_context(&s->msg), .source = s->msg.comm->rank, .tag = s->msg.tag};
@@ -112,16 +117,30 @@ static void look_for(struct fm_unexpected *x, void *ctx)
     }
 }
 
-int fm_self_cancel(struct fm_channel *ch, struct fm_send_req *s)
+/* Take it out of the unexpected messages. False: MPI_Mprobe has taken it already. */
+static bool withdraw(struct fm_channel *ch, struct fm_send_req *s)
 {
     struct search search = {.s = s};
 
     fm_match_each_unexpected(ch->match, look_for, &search);
-    if (search.found) { /* otherwise MPI_Mprobe has taken it: it will be received */
-        fm_match_drop(ch->match, &search.found->u);
-        fm_unexp_taken(ch, search.found);
-        fm_unexp_free(ch, search.found);
-        fm_send_taken_back(ch, s);
+    if (!search.found) {
+        return false;
     }
-    return 0;
+    fm_match_drop(ch->match, &search.found->u);
+    fm_unexp_taken(ch, search.found);
+    fm_unexp_free(ch, search.found);
+    return true;
 }
+
+static void self_cancel(struct fm_channel *ch, struct fm_send_req *s)
+{
+    if (withdraw(ch, s)) {
+        fm_send_req_cancelled(ch, s);
+    }
+}
+
+const struct fm_proto fm_self = {
+    .name = "self",
+    .start = self_start,
+    .cancel = self_cancel,
+};

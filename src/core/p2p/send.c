@@ -5,8 +5,12 @@
  */
 #include "core/p2p/send.h"
 
-#include "core/p2p/bsend.h"
-#include "core/p2p/engine.h"
+#include "core/p2p/channel.h"
+#include "core/p2p/counting.h"
+#include "core/p2p/eager.h"
+#include "core/p2p/send_req.h"
+#include "core/p2p/unexpected.h"
+#include "core/p2p/wait.h"
 
 /* ---- the short way ---- */
 
@@ -30,8 +34,8 @@ static FM_INLINE int send_short(struct fm_channel *ch, struct fm_peer *peer, con
     if (FM_UNLIKELY(rc != 0)) {
         return rc;
     }
-    peer->told = peer->freed;
-    peer->charged += fm_unexp_blocks(len);
+    peer->advertised = peer->released;
+    peer->consumed += fm_unexp_blocks(len);
     FM_STAT(fm_counting_short(ch, m, len));
     if (FM_UNLIKELY(ch->counters->on_eager)) {
         fm_p2p_emit(ch, FM_EV_EAGER, peer->proc, fm_msg_context(m), m->tag, len);
@@ -55,114 +59,22 @@ static FM_INLINE int at_once(struct fm_channel *ch, const struct fm_msg *m, MPI_
     return rc;
 }
 
-bool fm_send_at_once(const struct fm_msg *m, MPI_Count len)
+bool fm_send_short(const struct fm_msg *m, MPI_Count len)
 {
     return at_once(m->comm->ch, m, len) == 0;
 }
 
 /* ---- requests ---- */
 
-static void send_release(struct fm_request *r)
-{
-    struct fm_send_req *s = (struct fm_send_req *)r;
-
-    fm_dtype_unref(s->msg.dtype);
-}
-
-static void send_about(const struct fm_request *r, struct fm_request_about *out_about)
-{
-    const struct fm_send_req *s = (const struct fm_send_req *)r;
-
-    *out_about = (struct fm_request_about){s->msg.peer, s->msg.tag, (uint64_t)s->len};
-}
-
-/* MPI-5.0 3.8.4: what has not left is taken back here; what the receiver has not matched, there. */
-static int send_cancel(struct fm_request *r)
-{
-    struct fm_send_req *s = (struct fm_send_req *)r;
-    struct fm_channel *ch = r->comm->ch;
-    struct fm_wire_reply h = {.head.kind = FM_WIRE_CANCEL, .sreq = s->id};
-
-    FM_STAT(ch->counters->n_cancels++);
-    if (r->is_done || s->is_cancelling) {
-        return 0;
-    }
-    if (!s->peer) {
-        return fm_self_cancel(ch, s);
-    }
-    if (!s->id) { /* waits for room */
-        fm_send_taken_back(ch, s);
-        return 0;
-    }
-    s->is_cancelling = true;
-    fm_packet_answer(ch, s->peer, &h);
-    return 0;
-}
-
 static int send_start(struct fm_request *r);
 
 static const struct fm_request_ops send_ops = {
     .name = "send",
     .start = send_start,
-    .cancel = send_cancel,
-    .release = send_release,
-    .about = send_about,
+    .cancel = fm_send_req_cancel,
+    .release = fm_send_req_release,
+    .about = fm_send_req_describe,
 };
-
-struct fm_send_req *fm_send_req_new(const struct fm_msg *m, enum fm_send_mode mode, MPI_Count len)
-{
-    struct fm_send_req *s = (struct fm_send_req *)fm_request_new(&send_ops, m->comm);
-
-    if (FM_UNLIKELY(!s)) {
-        return NULL;
-    }
-    s->msg = *m;
-    s->mode = (uint8_t)mode;
-    s->len = len;
-    fm_object_ref(m->dtype);
-    return s;
-}
-
-/* Leave the engine, whatever the result is. */
-static void leave(struct fm_channel *ch, struct fm_send_req *s)
-{
-    if (s->peer) {
-        fm_peer_unwait(ch, s->peer, &s->out);
-        ch->n_sending--;
-    }
-    fm_ids_drop(&ch->ids, s->id);
-    s->id = 0;
-    s->is_cancelling = false;
-}
-
-void fm_send_done(struct fm_channel *ch, struct fm_send_req *s)
-{
-    leave(ch, s);
-    if (FM_UNLIKELY(ch->counters->req.on_done)) {
-        fm_p2p_emit(ch, FM_EV_COMPLETED, fm_comm_proc(s->msg.comm, s->msg.peer),
-                    fm_msg_context(&s->msg), s->msg.tag, (uint64_t)s->len);
-    }
-    fm_request_complete(&s->req);
-}
-
-void fm_send_fail(struct fm_channel *ch, struct fm_send_req *s, int klass, const char *why)
-{
-    if (s->proto) {
-        s->proto->abort(ch, s);
-    }
-    leave(ch, s);
-    fm_request_fail(&s->req, klass, "%s", why);
-}
-
-void fm_send_taken_back(struct fm_channel *ch, struct fm_send_req *s)
-{
-    if (s->proto) {
-        s->proto->abort(ch, s);
-    }
-    leave(ch, s);
-    s->req.status.is_cancelled = true;
-    fm_request_complete(&s->req);
-}
 
 /* ---- the general way ---- */
 
@@ -187,7 +99,7 @@ static int try_start(struct fm_channel *ch, struct fm_send_req *s)
     int rc;
 
     s->reason = (uint8_t)reason_of(s);
-    s->proto = fm_eager.fits(s->peer, s) ? &fm_eager : &fm_rndv;
+    s->proto = fm_eager_fits(s->peer, s) ? &fm_eager : &fm_rndv;
     rc = s->proto->start(ch, s);
     if (rc != 0) {
         s->proto = NULL;
@@ -213,10 +125,7 @@ static int send_emit(struct fm_channel *ch, struct fm_peer *peer, struct fm_out 
 static void send_abort(struct fm_channel *ch, struct fm_peer *peer, struct fm_out *out)
 {
     struct fm_send_req *s = fm_container_of(out, struct fm_send_req, out);
-    char why[320];
-
-    snprintf(why, sizeof(why), "process %d is gone: %s", peer->proc, fm_peer_why(peer));
-    fm_send_fail(ch, s, MPI_ERR_PROC_ABORTED, why);
+    fm_send_req_lost(ch, s);
 }
 
 FM_COLD static void wait_for_room(struct fm_channel *ch, struct fm_send_req *s)
@@ -224,17 +133,6 @@ FM_COLD static void wait_for_room(struct fm_channel *ch, struct fm_send_req *s)
     s->out = (struct fm_out){.emit = send_emit, .abort = send_abort};
     fm_peer_wait(ch, s->peer, &s->out, FM_QUEUE_SENDS);
     FM_STAT(ch->counters->n_queued++);
-}
-
-/* The copy has a request of its own; this one is complete with the copying (MPI-5.0 3.4). */
-static int start_buffered(struct fm_send_req *s)
-{
-    int rc = fm_bsend(&s->msg, s->len);
-
-    if (rc == 0) {
-        fm_request_complete(&s->req);
-    }
-    return rc;
 }
 
 /* The transport had no room, or the peer has failed. */
@@ -256,12 +154,10 @@ int fm_send_start(struct fm_send_req *s)
     s->proto = NULL;
     s->is_held = false;
     FM_STAT(ch->counters->n_sync_sent += s->mode == FM_SEND_SYNC);
-    if (FM_UNLIKELY(s->mode == FM_SEND_BUFFERED)) {
-        return start_buffered(s);
-    }
     if (proc == ch->self) {
         FM_STAT(fm_counting_sent(ch, &s->msg, s->len));
-        return fm_self_send(ch, s);
+        s->proto = &fm_self;
+        return s->proto->start(ch, s);
     }
     rc = fm_peer_resolve(ch, proc, &s->peer);
     if (rc != 0) {
@@ -308,7 +204,7 @@ static int isend(const struct fm_msg *m, enum fm_send_mode mode, MPI_Count len,
     if (FM_UNLIKELY(len < 0)) {
         return too_long(m);
     }
-    s = fm_send_req_new(m, mode, len);
+    s = fm_send_req_new(&send_ops, m, mode, len);
     if (FM_UNLIKELY(!s)) {
         return -FM_E_NOMEM;
     }
@@ -325,7 +221,7 @@ static int isend(const struct fm_msg *m, enum fm_send_mode mode, MPI_Count len,
 
 FM_COLD static int null_request(const struct fm_msg *m, struct fm_request **out_req)
 {
-    struct fm_send_req *s = fm_send_req_new(m, FM_SEND_STANDARD, 0);
+    struct fm_send_req *s = fm_send_req_new(&send_ops, m, FM_SEND_STANDARD, 0);
 
     if (!s) {
         return -FM_E_NOMEM;
@@ -370,7 +266,7 @@ static FM_INLINE struct fm_request *sent_request(struct fm_channel *ch, const st
 FM_COLD static int lost_request(struct fm_channel *ch, const struct fm_msg *m, MPI_Count len,
                                 int rc, struct fm_request **out_req)
 {
-    struct fm_send_req *s = fm_send_req_new(m, FM_SEND_STANDARD, len);
+    struct fm_send_req *s = fm_send_req_new(&send_ops, m, FM_SEND_STANDARD, len);
 
     if (!s) {
         return -FM_E_NOMEM;
@@ -416,7 +312,7 @@ int fm_send_init(const struct fm_msg *m, enum fm_send_mode mode, struct fm_reque
     if (FM_UNLIKELY(len < 0)) {
         return too_long(m);
     }
-    s = fm_send_req_new(m, mode, len);
+    s = fm_send_req_new(&send_ops, m, mode, len);
     if (!s) {
         return -FM_E_NOMEM;
     }

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-#include "core/p2p/engine.h"
+#include "core/dtype/pack.h"
+#include "core/p2p/send.h"
+#include "util/status.h"
 
 /* The two, and the copy that is sent. */
 struct both {

@@ -11,9 +11,7 @@
 #include <unistd.h>
 
 #include "core/object/handle.h"
-
-/* All that sleep; guarded by the library lock. */
-static struct fm_sleeper *sleepers;
+#include "core/p2p/channel.h"
 
 static bool is_awake(const struct fm_sleeper *s)
 {
@@ -36,11 +34,12 @@ static void wake_one(struct fm_sleeper *s)
 }
 
 /* Called with the lock, by a thread that is about to drop it: fm_root.wake. */
-static bool wake(void)
+static bool wake(void *ctx)
 {
+    const struct fm_channel *ch = ctx;
     bool is_any = false;
 
-    for (struct fm_sleeper *s = sleepers; s; s = s->next) {
+    for (struct fm_sleeper *s = ch->sleepers; s; s = s->next) {
         if (!is_awake(s) && s->fn(s->ctx)) {
             wake_one(s);
         }
@@ -49,11 +48,11 @@ static bool wake(void)
     return is_any;
 }
 
-void fm_sleeper_hand_over(void)
+void fm_sleeper_hand_over(struct fm_channel *ch)
 {
     struct fm_sleeper *first = NULL; /* to have come: the list begins with the last */
 
-    for (struct fm_sleeper *s = sleepers; s; s = s->next) {
+    for (struct fm_sleeper *s = ch->sleepers; s; s = s->next) {
         if (is_awake(s)) {
             return;
         }
@@ -64,25 +63,27 @@ void fm_sleeper_hand_over(void)
     }
 }
 
-void fm_sleeper_begin(struct fm_sleeper *s, fm_until_fn fn, void *ctx, bool is_by_fd)
+void fm_sleeper_begin(struct fm_channel *ch, struct fm_sleeper *s, fm_until_fn fn, void *ctx,
+                      bool is_by_fd)
 {
-    *s = (struct fm_sleeper){.next = sleepers, .fn = fn, .ctx = ctx, .fd = -1};
+    *s = (struct fm_sleeper){.next = ch->sleepers, .fn = fn, .ctx = ctx, .fd = -1};
     if (is_by_fd) {
         s->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     }
-    sleepers = s;
+    ch->sleepers = s;
     fm_root.wake = wake;
+    fm_root.wake_ctx = ch;
 }
 
-void fm_sleeper_end(struct fm_sleeper *s)
+void fm_sleeper_end(struct fm_channel *ch, struct fm_sleeper *s)
 {
-    struct fm_sleeper **at = &sleepers;
+    struct fm_sleeper **at = &ch->sleepers;
 
     while (*at != s) {
         at = &(*at)->next;
     }
     *at = s->next;
-    if (!sleepers) {
+    if (!ch->sleepers) {
         fm_root.wake = NULL;
     }
     if (s->fd >= 0) {

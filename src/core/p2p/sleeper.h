@@ -13,7 +13,7 @@
 #include <poll.h>
 #include <stdint.h>
 
-#include "core/p2p/progress.h"
+#include "core/p2p/wait.h"
 #include "transport/transport.h"
 
 enum { FM_SLEEPER_ASLEEP, FM_SLEEPER_LOOKS, FM_SLEEPER_WOKEN };
@@ -29,9 +29,10 @@ struct fm_sleeper {
 };
 
 /* Make the thread known before it drops the lock; is_by_fd: it is going to sleep in poll(2). */
-void fm_sleeper_begin(struct fm_sleeper *s, fm_until_fn fn, void *ctx, bool is_by_fd);
+void fm_sleeper_begin(struct fm_channel *ch, struct fm_sleeper *s, fm_until_fn fn, void *ctx,
+                      bool is_by_fd);
 /* It has woken, and has the lock again. */
-void fm_sleeper_end(struct fm_sleeper *s);
+void fm_sleeper_end(struct fm_channel *ch, struct fm_sleeper *s);
 
 /* It was woken for nothing, and rests again; with the lock. */
 void fm_sleeper_again(struct fm_sleeper *s);
@@ -41,7 +42,7 @@ void fm_sleeper_again(struct fm_sleeper *s);
 uint64_t fm_sleeper_rest(struct fm_sleeper *s, uint64_t n_yields, uint64_t max_us);
 
 /* The thread that polled has left: see that another one does. With the lock. */
-void fm_sleeper_hand_over(void);
+void fm_sleeper_hand_over(struct fm_channel *ch);
 
 /* Sleep until the transport's word changes (`on`; it may have none), another thread wakes us, or
    max_us have passed. False: this kernel cannot wait for several words. */

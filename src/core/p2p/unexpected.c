@@ -8,7 +8,7 @@
 #include "core/object/comm.h"
 #include "core/p2p/channel.h"
 #include "core/p2p/p2p_counters.h"
-#include "core/p2p/send.h"
+#include "core/p2p/msg.h"
 #include "core/p2p/wire.h"
 
 _Static_assert(sizeof(struct fm_block) == FM_BLOCK_LEN, "as charged");

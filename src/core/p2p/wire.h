@@ -52,13 +52,15 @@ enum fm_wire_flag {
                             CTS: the sender waits for FIN, since the receiver may fetch after all */
 };
 
-/* First part of all packets; version, proc and freed are filled in by the engine. */
+/* First part of all packets; version, proc and released are filled in by the engine. */
 struct fm_wire_head {
     uint8_t kind;
     uint8_t version;
     uint16_t flags;
     int32_t proc;
-    uint32_t freed; /* blocks of the receiver's messages that the sender has freed, mod 2^32 */
+    uint32_t
+        released; /* credit: blocks of the receiver's messages that the sender has released since
+                         start, mod 2^32 */
 };
 
 /* EAGER, and the beginning of all that is matched. */

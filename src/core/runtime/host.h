@@ -7,7 +7,7 @@
 
 #include <fathom/mpit.h>
 
-#include "core/p2p/channel.h"
+#include "core/p2p/channel_open.h"
 #include "core/runtime/process.h"
 
 extern const struct fathom_host fm_host;

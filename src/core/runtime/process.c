@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "core/p2p/channel_open.h"
 #include "transport/ofi/ofi_open.h"
 #include "transport/shm/shm_open.h"
 #include "util/sync.h"

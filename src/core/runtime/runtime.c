@@ -18,7 +18,7 @@
 #include "core/object/errhandler.h"
 #include "core/io/file.h"
 #include "core/object/group.h"
-#include "core/p2p/progress.h"
+#include "core/p2p/wait.h"
 #include "core/runtime/host.h"
 #include "core/runtime/leaks.h"
 #include "core/runtime/process.h"

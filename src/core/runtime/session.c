@@ -12,6 +12,7 @@
 #include "core/object/group.h"
 #include "core/object/info.h"
 #include "core/p2p/bsend.h"
+#include "core/p2p/channel_open.h"
 #include "core/runtime/runtime.h"
 
 #define MAX_SESSIONS (1 << 16)

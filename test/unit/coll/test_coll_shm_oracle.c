@@ -10,7 +10,7 @@
 #include "core/coll/coll.h"
 #include "core/coll/coll_shm.h"
 #include "core/dtype/op.h"
-#include "core/p2p/progress_state.h"
+#include "core/p2p/progress_vars.h"
 #include "support/oracle_row.h"
 #include "unit/p2p/p2p_net.h"
 

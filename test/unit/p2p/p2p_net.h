@@ -10,7 +10,15 @@
 #include <string.h>
 
 #include "core/object/group.h"
-#include "core/p2p/engine.h"
+#include "core/dtype/pack.h"
+#include "core/dtype/pack_runs.h"
+#include "core/p2p/bsend.h"
+#include "core/p2p/channel_open.h"
+#include "core/p2p/p2p_counters.h"
+#include "core/p2p/recv.h"
+#include "core/p2p/send.h"
+#include "core/p2p/unexpected.h"
+#include "core/p2p/wait.h"
 #include "support/mock_transport.h"
 #include "support/suite.h"
 

@@ -18,7 +18,7 @@ static int bsend(size_t len, int tag)
 {
     struct fm_msg m = net_msg(0, data, (MPI_Count)len, fm_dtype_byte(), 1, tag);
 
-    return fm_send(&m, FM_SEND_BUFFERED);
+    return fm_bsend(&m);
 }
 
 static void receive_all(int n)

@@ -5,7 +5,7 @@
  */
 #include "core/dtype/dtype_make.h"
 #include "core/p2p/bsend.h"
-#include "core/p2p/progress_state.h"
+#include "core/p2p/progress_vars.h"
 #include "p2p_net.h"
 #include "support/oracle_event.h"
 #include "support/oracle_row.h"
@@ -230,10 +230,11 @@ static void send_item(struct item *i, int tag)
 
     i->began = fm_now_ns();
     if (i->is_blocking) {
-        ck_assert_int_eq(fm_send(&m, i->mode), 0);
+        ck_assert_int_eq(i->mode == FM_SEND_BUFFERED ? fm_bsend(&m) : fm_send(&m, i->mode), 0);
         return;
     }
-    ck_assert_int_eq(fm_isend(&m, i->mode, &i->s), 0);
+    ck_assert_int_eq(
+        i->mode == FM_SEND_BUFFERED ? fm_ibsend(&m, &i->s) : fm_isend(&m, i->mode, &i->s), 0);
     i->is_copied = i->from == i->to && i->is_late && i->s->is_done;
     for (; n < fm_mock_sent_count(net.mock); n++) {
         has_left |= fm_mock_sent(net.mock, n)->from == i->from;
@@ -778,7 +779,7 @@ START_TEST(buffered_bytes_and_waits)
     for (int k = 0; k < N; k++) {
         struct fm_msg m = net_msg(0, data, LEN, fm_dtype_byte(), 1, k);
 
-        ck_assert_int_eq(fm_send(&m, FM_SEND_BUFFERED), 0);
+        ck_assert_int_eq(fm_bsend(&m), 0);
         bytes = oracle_value(&fm_p2p_vars, net.ch[0]->counters, "p2p_bsend_bytes", 0);
         ck_assert_uint_ge(bytes, (uint64_t)(k + 1) * LEN);
         ck_assert_uint_le(bytes, (uint64_t)(k + 1) * (LEN + MPI_BSEND_OVERHEAD));
@@ -814,7 +815,7 @@ START_TEST(automatic_buffers_are_not_attached_memory)
     same(0, "p2p_bsend_attached", 0, ROOM);
     fm_mock_script(net.mock)->refuse_pct = 100;
     m = net_msg(0, data, LEN, fm_dtype_byte(), 1, 0);
-    ck_assert_int_eq(fm_send(&m, FM_SEND_BUFFERED), 0);
+    ck_assert_int_eq(fm_bsend(&m), 0);
     ORACLE_ROW(&fm_p2p_vars, net.ch[0]->counters, "p2p_bsend_bytes", 0, >=, LEN);
     same(0, "p2p_bsend_utilization", 0, 0);
     fm_mock_script(net.mock)->refuse_pct = 0;

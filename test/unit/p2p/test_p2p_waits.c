@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/p2p/progress_state.h"
+#include "core/p2p/progress_vars.h"
 #include "p2p_net.h"
 #include "support/oracle_row.h"
 

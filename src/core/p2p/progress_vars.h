@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making and ending the progress engine, and its events; for channel.c and p2p_vars.c. */
+/* Kinds of calls that wait, and the events of waiting; for the files of this room. */
 #pragma once
 
 #include "core/p2p/p2p_counters.h"
-
-struct fm_progress;
-
-int fm_progress_create(struct fm_progress_counters *counters, struct fm_progress **out_progress);
-/* NULL is fine. */
-void fm_progress_destroy(struct fm_progress *p);
 
 /* The kind of a call by its name ("MPI_Send"); NULL is fine. */
 FM_COLD enum fm_wait_kind fm_progress_kind(const char *call);
