@@ -32,10 +32,6 @@
     X(MPI_Comm_spawn) \
     X(MPI_Comm_spawn_multiple) \
     X(MPI_Compare_and_swap) \
-    X(MPI_Dist_graph_create) \
-    X(MPI_Dist_graph_create_adjacent) \
-    X(MPI_Dist_graph_neighbors) \
-    X(MPI_Dist_graph_neighbors_count) \
     X(MPI_Fetch_and_op) \
     X(MPI_File_get_position_shared) \
     X(MPI_File_iread_shared) \
@@ -61,12 +57,6 @@
     X(MPI_Get_accumulate) \
     X(MPI_Get_accumulate_c) \
     X(MPI_Get_c) \
-    X(MPI_Graph_create) \
-    X(MPI_Graph_get) \
-    X(MPI_Graph_map) \
-    X(MPI_Graph_neighbors) \
-    X(MPI_Graph_neighbors_count) \
-    X(MPI_Graphdims_get) \
     X(MPI_Ineighbor_allgather) \
     X(MPI_Ineighbor_allgather_c) \
     X(MPI_Ineighbor_allgatherv) \

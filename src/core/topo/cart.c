@@ -6,6 +6,7 @@
 
 #include "core/comm/comm_make.h"
 #include "core/object/group.h"
+#include "core/topo/place.h"
 #include "util/status.h"
 
 /*
@@ -69,29 +70,12 @@ static int finish(struct fm_comm *made, const struct fm_grid *grid, struct fm_co
     return 0;
 }
 
-/* The first ranks of comm, as many as the grid has nodes. */
-static int group_of_grid(struct fm_comm *comm, int n_nodes, struct fm_group **out_group)
-{
-    int *ranks = malloc(((size_t)n_nodes + 1) * sizeof(int));
-    int rc;
-
-    if (!ranks) {
-        return fm_fail(-FM_E_NOMEM, "no memory for a grid of %d ranks", n_nodes);
-    }
-    for (int i = 0; i < n_nodes; i++) {
-        ranks[i] = i;
-    }
-    rc = fm_group_incl(comm->group, n_nodes, ranks, out_group);
-    free(ranks);
-    return rc;
-}
-
 int fm_cart_create(struct fm_comm *comm, const struct fm_grid *grid, bool is_reordered,
                    struct fm_comm **out_comm)
 {
     struct fm_comm *made = NULL;
     struct fm_group *group;
-    int rc = group_of_grid(comm, fm_grid_size(grid), &group);
+    int rc = fm_place_group(comm, fm_grid_size(grid), NULL, &group);
 
     if (rc != 0) {
         return rc;

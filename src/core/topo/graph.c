@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Graph topologies. */
+#include "core/topo/graph.h"
+
+#include <string.h>
+
+#include "core/comm/comm_make.h"
+#include "core/object/group.h"
+#include "core/topo/place.h"
+#include "util/status.h"
+
+static int make_topo(const struct fm_graph *graph, int rank, struct fm_topo **out_topo)
+{
+    size_t n_nodes = (size_t)graph->n_nodes, n_edges = (size_t)fm_graph_edges(graph);
+    struct fm_topo *topo;
+    const int *neighbors;
+    int n, rc = fm_topo_create(MPI_GRAPH, n_nodes + n_edges, &topo);
+
+    if (rc != 0) {
+        return rc;
+    }
+    memcpy(topo->numbers, graph->index, n_nodes * sizeof(int));
+    if (n_edges > 0) {
+        memcpy(topo->numbers + n_nodes, graph->edges, n_edges * sizeof(int));
+    }
+    topo->graph = (struct fm_graph){graph->n_nodes, topo->numbers, topo->numbers + n_nodes};
+    neighbors = fm_graph_neighbors(&topo->graph, rank, &n);
+    /* 8.6: the same order for sources and destinations. */
+    topo->neighbors = (struct fm_neighbors){
+        .n_sources = n, .n_dests = n, .sources = neighbors, .dests = neighbors};
+    *out_topo = topo;
+    return 0;
+}
+
+int fm_graph_create(struct fm_comm *comm, const struct fm_graph *graph, bool is_reordered,
+                    struct fm_comm **out_comm)
+{
+    struct fm_comm *made = NULL;
+    struct fm_topo *topo = NULL;
+    struct fm_group *group;
+    int rc = fm_place_group(comm, graph->n_nodes, NULL, &group);
+
+    if (rc != 0) {
+        return rc;
+    }
+    rc = fm_comm_make_create(comm, group, &made);
+    fm_group_unref(group);
+    if (rc == 0 && made) {
+        rc = make_topo(graph, made->rank, &topo);
+    }
+    if (rc != 0) {
+        fm_comm_unref(made);
+        return rc;
+    }
+    if (made) {
+        fm_topo_attach(made, topo);
+    }
+    *out_comm = made;
+    return 0;
+}
