@@ -20,13 +20,14 @@ void fm_algo_inter(struct fm_sched *s, const struct fm_coll *c);
 
 /*
  * An accumulator of reductions that keeps the order of operands: `mine` holds the result so far,
- * `other` takes what arrives. Both lie in temporary memory.
+ * `other` is temporary memory for what arrives.
  */
 struct fm_accu {
     struct fm_buf mine;
     struct fm_buf other;
+    bool is_borrowed; /* `mine` is the user's contribution, only read; else temporary memory */
 };
 /* mine = other op mine, or mine op other when the other operand stands right of ours. */
 void fm_accu_combine(struct fm_sched *s, struct fm_accu *a, struct fm_op *op, bool other_is_left);
-/* With mine a copy of this rank's contribution to a reduction. */
+/* `mine` is this rank's contribution to a reduction, where it lies. */
 struct fm_accu fm_accu_begin(struct fm_sched *s, const struct fm_coll *c);

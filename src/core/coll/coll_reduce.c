@@ -11,17 +11,23 @@
 
 struct fm_accu fm_accu_begin(struct fm_sched *s, const struct fm_coll *c)
 {
-    struct fm_accu a = {fm_step_temp_typed(s, c->recv.count, c->recv.dtype),
-                        fm_step_temp_typed(s, c->recv.count, c->recv.dtype)};
-
-    fm_step_copy(s, a.mine, fm_coll_contribution(c));
-    return a;
+    return (struct fm_accu){.mine = fm_coll_contribution(c),
+                            .other = fm_step_temp_typed(s, c->recv.count, c->recv.dtype),
+                            .is_borrowed = true};
 }
 
 void fm_accu_combine(struct fm_sched *s, struct fm_accu *a, struct fm_op *op, bool other_is_left)
 {
     struct fm_buf swap = a->mine;
 
+    if (a->is_borrowed) {
+        swap = fm_step_temp_typed(s, a->mine.count, a->mine.dtype);
+        a->is_borrowed = false;
+        if (other_is_left) {
+            fm_step_copy(s, swap, a->mine);
+            a->mine = swap;
+        }
+    }
     if (other_is_left) {
         fm_step_apply(s, op, a->other.buf, a->mine);
         return;
@@ -173,43 +179,102 @@ static struct fm_buf part(struct fm_buf b, struct run r)
     return fm_buf_part(b, r.at, r.n);
 }
 
-/* As fm_accu_combine() for a part; the result is always in `mine`. */
-static void combine_part(struct fm_sched *s, struct fm_accu *a, struct fm_op *op, struct run r,
-                         bool other_is_left)
-{
-    struct fm_buf mine = part(a->mine, r), other = part(a->other, r);
-
-    if (other_is_left) {
-        fm_step_apply(s, op, other.buf, mine);
-        return;
-    }
-    fm_step_apply(s, op, mine.buf, other);
-    fm_step_copy(s, mine, other);
-}
-
-/* This rank's part in a reduction by halves. */
+/*
+ * This rank's part in a reduction by halves. The vector is `from` before the first step, then
+ * `into`: the result buffer where it may hold partial results, else temporary memory.
+ */
 struct halves {
-    int me, pof2;        /* number after fold(), and how many numbers there are */
-    int n;               /* steps made */
-    struct run runs[32]; /* what was in hand before each step, and after the last */
+    struct fm_buf from, into;
+    struct fm_buf arrived; /* room for half of the vector */
+    int me, pof2;          /* number after folding, and how many numbers there are */
+    int n;                 /* steps made */
+    struct run runs[32];   /* what was in hand before each step, and after the last */
 };
 
+/* Folds as fold() does, but combines in h->into, and sends the contribution from where it lies. */
+static void fold_halves(struct fm_sched *s, const struct fm_coll *c, struct halves *h)
+{
+    int rank = c->comm->rank, n_pairs = c->comm->size - h->pof2;
+    struct fm_buf other;
+
+    if (rank >= 2 * n_pairs) {
+        h->me = rank - n_pairs;
+        return;
+    }
+    h->me = rank % 2 ? rank / 2 : -1;
+    if (h->me < 0) {
+        fm_step_send(s, h->from, rank + 1);
+        fm_step_fence(s);
+        return;
+    }
+    other = fm_step_temp_typed(s, c->recv.count, c->recv.dtype);
+    fm_step_recv(s, other, rank - 1);
+    if (h->from.buf != h->into.buf) {
+        fm_step_copy(s, h->into, h->from);
+    }
+    fm_step_fence(s);
+    fm_step_apply(s, c->op, other.buf, h->into);
+    h->from = h->into;
+}
+
+static void begin_halves(struct fm_sched *s, const struct fm_coll *c, bool has_result,
+                         struct halves *h)
+{
+    bool is_contig = c->recv.dtype->is_contig; /* else what lies in its gaps is not ours */
+
+    *h = (struct halves){.pof2 = fm_coll_pof2_below(c->comm->size)};
+    h->from = fm_coll_contribution(c);
+    h->into = has_result && is_contig ? result_of(c)
+                                      : fm_step_temp_typed(s, c->recv.count, c->recv.dtype);
+    h->arrived = fm_step_temp_typed(s, (c->recv.count + 1) / 2, c->recv.dtype);
+    fold_halves(s, c, h);
+}
+
+/* Exchange a half of what is in hand for the partner's, and combine the half that is kept. */
+static void halve_once(struct fm_sched *s, const struct fm_coll *c, struct halves *h,
+                       struct run keep, struct run give, int bit)
+{
+    bool is_first = h->from.buf != h->into.buf, other_is_left = (h->me & bit) != 0;
+    int other = unfolded(c, h->me ^ bit, h->pof2);
+    struct fm_buf from = part(h->from, keep), into = part(h->into, keep);
+    struct fm_buf in = fm_buf_part(h->arrived, 0, keep.n);
+
+    if (is_first && !other_is_left) {
+        in = into; /* into = from op what arrives */
+    }
+    fm_step_recv(s, in, other);
+    fm_step_send(s, part(h->from, give), other);
+    if (is_first && other_is_left) {
+        fm_step_copy(s, into, from);
+    }
+    fm_step_fence(s);
+    if (other_is_left) {
+        fm_step_apply(s, c->op, in.buf, into);
+        return;
+    }
+    fm_step_apply(s, c->op, from.buf, in);
+    if (!is_first) {
+        fm_step_copy(s, into, in);
+    }
+}
+
 /* Exchange halves with ever farther numbers: afterwards this one holds the whole result for a
-   pof2-th of the vector, runs[n]. */
-static void halve(struct fm_sched *s, const struct fm_coll *c, struct fm_accu *a, struct halves *h)
+   pof2-th of the vector, runs[n] of h->into. */
+static void halve(struct fm_sched *s, const struct fm_coll *c, struct halves *h)
 {
     struct run r = {0, c->recv.count};
 
-    h->n = 0;
     for (int bit = 1; bit < h->pof2; bit *= 2) {
         bool upper = (h->me & bit) != 0;
-        struct run keep = half_of(r, upper), give = half_of(r, !upper);
-        int other = unfolded(c, h->me ^ bit, h->pof2);
+        struct run keep = half_of(r, upper);
 
         h->runs[h->n++] = r;
-        fm_step_exchange(s, part(a->mine, give), other, part(a->other, keep), other);
-        combine_part(s, a, c->op, keep, upper);
+        halve_once(s, c, h, keep, half_of(r, !upper), bit);
+        h->from = h->into;
         r = keep;
+    }
+    if (h->from.buf != h->into.buf) { /* one rank makes no step */
+        fm_step_copy(s, h->into, h->from);
     }
     h->runs[h->n] = r;
 }
@@ -224,23 +289,24 @@ static struct run of_partner(const struct halves *h, int k)
    vector, however many ranks there are. For long ones. */
 void fm_algo_allreduce_halving(struct fm_sched *s, const struct fm_coll *c)
 {
-    struct halves h = {.pof2 = fm_coll_pof2_below(c->comm->size)};
-    struct fm_accu a = fm_accu_begin(s, c);
+    struct halves h;
 
-    h.me = fold(s, c, &a, h.pof2);
+    begin_halves(s, c, true, &h);
     if (h.me < 0) {
         unfold(s, c, result_of(c), h.pof2);
         return;
     }
-    halve(s, c, &a, &h);
+    halve(s, c, &h);
     for (int k = h.n; k > 0; k--) {
         int other = unfolded(c, h.me ^ (1 << (k - 1)), h.pof2);
 
-        fm_step_exchange(s, part(a.mine, h.runs[k]), other, part(a.mine, of_partner(&h, k)), other);
+        fm_step_exchange(s, part(h.into, h.runs[k]), other, part(h.into, of_partner(&h, k)), other);
     }
-    fm_step_copy(s, result_of(c), a.mine);
+    if (h.into.buf != result_of(c).buf) {
+        fm_step_copy(s, result_of(c), h.into);
+    }
     fm_step_fence(s);
-    unfold(s, c, a.mine, h.pof2);
+    unfold(s, c, h.into, h.pof2);
 }
 
 /* The parts go to one number only: of two partners the one that differs from the top hands over all
@@ -264,24 +330,23 @@ static void gather_parts(struct fm_sched *s, const struct fm_coll *c, struct fm_
 
 void fm_algo_reduce_halving(struct fm_sched *s, const struct fm_coll *c)
 {
-    struct halves h = {.pof2 = fm_coll_pof2_below(c->comm->size)};
-    int rank = c->comm->rank, n_pairs = c->comm->size - h.pof2;
-    /* A root that fold() sends away gets the result from its partner. */
+    int rank = c->comm->rank, n_pairs = c->comm->size - fm_coll_pof2_below(c->comm->size);
+    /* A root that is folded away gets the result from its partner. */
     bool root_is_out = c->root < 2 * n_pairs && c->root % 2 == 0;
-    int speaker = root_is_out ? c->root + 1 : c->root;
-    struct fm_accu a = fm_accu_begin(s, c);
+    int last = root_is_out ? c->root + 1 : c->root;
+    struct halves h;
 
-    h.me = fold(s, c, &a, h.pof2);
+    begin_halves(s, c, rank == c->root, &h);
     if (h.me >= 0) {
-        halve(s, c, &a, &h);
-        gather_parts(s, c, a.mine, speaker < 2 * n_pairs ? speaker / 2 : speaker - n_pairs, &h);
+        halve(s, c, &h);
+        gather_parts(s, c, h.into, last < 2 * n_pairs ? last / 2 : last - n_pairs, &h);
     }
     if (rank == c->root && root_is_out) {
-        fm_step_recv(s, result_of(c), speaker);
-    } else if (rank == c->root) {
-        fm_step_copy(s, result_of(c), a.mine);
-    } else if (rank == speaker && root_is_out) {
-        fm_step_send(s, a.mine, c->root);
+        fm_step_recv(s, result_of(c), last);
+    } else if (rank == c->root && h.into.buf != result_of(c).buf) {
+        fm_step_copy(s, result_of(c), h.into);
+    } else if (rank == last && root_is_out) {
+        fm_step_send(s, h.into, c->root);
     }
     fm_step_fence(s);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Live schedules: memory, steps, and messages at the fences. */
+/* Immediate schedules: memory, steps, and messages at the fences. */
 #include "core/coll/coll_sched.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/coll/coll_scratch.h"
 #include "core/dtype/pack.h"
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
@@ -13,12 +14,6 @@
 #include "core/p2p/recv.h"
 #include "core/p2p/send.h"
 #include "util/status.h"
-
-/* One piece of temporary memory. */
-struct fm_temp {
-    struct fm_temp *next;
-    char bytes[] FM_ALIGNED(16);
-};
 
 static void init(struct fm_sched *s, struct fm_comm *comm, bool is_immediate)
 {
@@ -66,16 +61,16 @@ static void drop_references(struct fm_sched *s)
 
 int fm_sched_finish(struct fm_sched *s)
 {
-    struct fm_temp *next;
+    struct fm_coll_scratch *next;
 
     if (s->is_immediate) {
         fm_step_fence(s);
     } else {
         drop_references(s);
     }
-    for (struct fm_temp *t = s->is_stuck ? NULL : s->temps; t; t = next) {
+    for (struct fm_coll_scratch *t = s->is_stuck ? NULL : s->temps; t; t = next) {
         next = t->next;
-        free(t);
+        fm_coll_scratch_give(t);
     }
     if (s->steps != s->small_steps) {
         free(s->steps);
@@ -105,7 +100,7 @@ static void fail(struct fm_sched *s, int rc)
 void *fm_step_temp(struct fm_sched *s, MPI_Count len)
 {
     size_t want = ((size_t)len + 15) & ~(size_t)15;
-    struct fm_temp *t;
+    struct fm_coll_scratch *t;
 
     if (s->rc != 0) {
         return NULL;
@@ -115,7 +110,7 @@ void *fm_step_temp(struct fm_sched *s, MPI_Count len)
         s->small_used += want;
         return s->small + s->small_used - want;
     }
-    t = malloc(sizeof(*t) + want);
+    t = fm_coll_scratch_take(want);
     if (!t) {
         fail(s, fm_fail(-FM_E_NOMEM, "no memory for the %lld bytes that a collective needs aside",
                         (long long)len));
@@ -359,7 +354,7 @@ static void exchange(struct fm_sched *s, struct fm_step *recv, const struct fm_s
     recv->req = NULL;
 }
 
-static void run_live(struct fm_sched *s)
+static void run_immediate(struct fm_sched *s)
 {
     struct fm_msg m;
 
@@ -395,7 +390,7 @@ void fm_step_fence(struct fm_sched *s)
         return;
     }
     if (FM_LIKELY(!s->is_stuck && !s->is_over)) {
-        run_live(s);
+        run_immediate(s);
     }
     s->n_steps = 0;
 }

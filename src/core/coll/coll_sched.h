@@ -29,7 +29,7 @@
 #include "core/object/request.h"
 
 struct fm_msg;
-struct fm_temp;
+struct fm_coll_scratch;
 
 #define FM_SCHED_INLINE_STEPS 8
 #define FM_SCHED_INLINE_BYTES 512
@@ -74,7 +74,7 @@ struct fm_sched {
     char why[FM_SCHED_WHY]; /* with rc */
     int n_steps, n_room;
     struct fm_step *steps;
-    struct fm_temp *temps;
+    struct fm_coll_scratch *temps;
     size_t small_used;
     struct fm_step small_steps[FM_SCHED_INLINE_STEPS];
     char small[FM_SCHED_INLINE_BYTES] FM_ALIGNED(16);

@@ -41,6 +41,13 @@ static const struct fathom_enum timings = {"coll_timing", timing_items, FM_ARRAY
 
 static const struct fathom_cvar cvars[] = {
     FM_COLL_KINDS(FORCE_ROW) FM_COLL_CUTOFFS(CUTOFF_ROW)
+    {.name = "coll_scratch_max",
+     .desc = "Limit of the temporary memory that a process keeps from one collective call for "
+             "later ones; raise it when coll_scratch_misses grows in steady state, lower it when "
+             "memory is short.",
+     .unit = "bytes", .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL, .at = WORD(scratch_max), .def = FM_COLL_SCRATCH_MAX,
+     .min = 0, .max = INT64_MAX, .category = "coll"},
     {.name = "coll_timing",
      .desc = "When the time of collectives is taken: asked is while a tool has started one of the "
              "timers; always makes the times readable from outside the process too, and costs two "
@@ -92,7 +99,13 @@ static const struct fathom_cvar cvars[] = {
 static const struct fathom_pvar pvars[] = {
     FM_COLL_ALGOS(CALLS_ROW) INTER_ROWS
     FM_COLL_KINDS(STATE_ROWS)
-    FM_COLL_KINDS(ARRAY_ROWS)};
+    FM_COLL_KINDS(ARRAY_ROWS)
+    {"coll_scratch_bytes", "Temporary memory that this process keeps for later collective calls.",
+     "bytes", FATHOM_LEVEL, .at = WORD(scratch), .is_level = true, .category = "coll"},
+    {"coll_scratch_misses", "Blocks of temporary memory that a collective call had to allocate, "
+     "since none was kept.", "blocks", FATHOM_COUNTER, .at = WORD(n_scratch_misses),
+     .category = "coll"},
+};
 
 static const struct fathom_enum_item kind_items[] = {
     {FM_COLL_BARRIER, "barrier"},     {FM_COLL_BCAST, "bcast"},
@@ -148,7 +161,8 @@ const struct fathom_table fm_coll_vars = {
 #define DEFAULT(thing, value, text) .thing = value,
 
 /* Private words, with the defaults, until fm_coll_vars_init() names those in the page. */
-static struct fm_coll_counters no_page = {.cut = {FM_COLL_CUTOFFS(DEFAULT)}};
+static struct fm_coll_counters no_page = {.cut = {FM_COLL_CUTOFFS(DEFAULT)},
+                                          .scratch_max = FM_COLL_SCRATCH_MAX};
 struct fm_coll_counters *fm_coll_counters = &no_page;
 
 void fm_coll_vars_init(void *block)

@@ -46,6 +46,8 @@
       "Bytes from which a reduce_scatter with an operation that "                                  \
       "commutes sends every block straight to its rank.")
 
+#define FM_COLL_SCRATCH_MAX (16 << 20)
+
 struct fm_coll_cutoffs {
 #define FM_COLL_CUTOFF_WORD(name, value, desc) uint64_t name;
     FM_COLL_CUTOFFS(FM_COLL_CUTOFF_WORD)
@@ -60,6 +62,9 @@ struct fm_coll_counters {
     uint64_t ns[FM_COLL_COUNT][FM_COLL_MAX_ALGOS];
     uint64_t last[FM_COLL_COUNT];   /* algorithm of the last call that had a choice */
     uint64_t reason[FM_COLL_COUNT]; /* and why it was taken */
+    uint64_t scratch_max;           /* control variable */
+    struct fathom_level scratch;    /* bytes that fm_coll_scratch_take() can give */
+    uint64_t n_scratch_misses;      /* blocks that came from malloc */
     uint64_t timing;                /* control variable: not 0: take the time of all */
     uint64_t n_timers;              /* started handles of timers, the registry's */
     uint64_t on_chosen;             /* event */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/coll/coll.h"
+#include "core/coll/coll_scratch.h"
 #include "core/coll/coll_shm.h"
 #include "core/coll/coll_vars.h"
 #include "core/dtype/dtype.h"
@@ -72,6 +73,7 @@ static int open_rooms(void)
 
 static void close_rooms(void)
 {
+    fm_coll_scratch_finish();
     fm_op_finish();
     fm_dtype_finish();
     fm_handle_finish();
