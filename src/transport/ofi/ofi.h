@@ -6,8 +6,9 @@
  *
  *     | head, body: len >= 1 bytes | 0..7 zero bytes | struct fm_ofi_tail: 16 bytes |
  *
- * so that its length is a multiple of 8, and the tail says which stream it belongs to, the how
- * manieth of the stream it is, and how many of the zero bytes are padding. A provider orders the
+ * so that its length is a multiple of 8. The tail has its stream, its number in that stream, its
+ * sender, and the number of zero bytes. Streams that do not prove to be of this job are dropped
+ * (ofi_proof.h). A provider orders the
  * matching of messages with receive buffers (FI_ORDER_SAS), but may complete a long message after a
  * short one that was sent later; the number puts that right (ofi_order.h). A message of 0 bytes on
  * the wire is a flush: it is sent at close, for its completion alone.
@@ -69,7 +70,7 @@ struct fm_ofi_counters {
         drain_ms;
     /* messages */
     uint64_t n_sends, n_injects, n_again, bytes_sent, n_recvs, bytes_received;
-    uint64_t n_early, n_malformed, n_connections;
+    uint64_t n_early, n_malformed, n_foreign, n_connections;
     struct fathom_level early_bytes;
     /* completion queue */
     uint64_t n_cq_reads, n_cq_entries, n_cq_errors;
@@ -133,6 +134,7 @@ struct fm_ofi_ep {
     struct fm_list link; /* in the transport's list */
     fi_addr_t addr;
     uint64_t stream; /* of the tail */
+    uint32_t sender; /* of the tail, shifted */
     uint32_t seq;
     uint32_t n_flying;   /* operations whose completions name this endpoint */
     uint32_t n_injected; /* since the last mark; see ofi_msg.c */
@@ -175,8 +177,10 @@ struct fm_ofi {
     bool lacks_delivery;              /* the provider refuses FI_DELIVERY_COMPLETE */
     uint64_t random[FM_OFI_N_RANDOM]; /* numbers not yet used, */
     unsigned n_random;                /* ... so many */
-    uint64_t next_stream;
-    size_t max_atomic; /* bytes that one atomic operation of the provider updates */
+    struct fm_ofi_secret secret;
+    uint32_t self;       /* process index */
+    uint32_t next_nonce; /* of the next endpoint */
+    size_t max_atomic;   /* bytes that one atomic operation of the provider updates */
     uint64_t mr_mode;
     struct fm_ofi_bounce *bounces;
     size_t n_bounces;

@@ -37,7 +37,8 @@ static size_t seal(const struct fm_ofi_ep *e, char *wire, size_t len)
 {
     static const char zeros[8];
     size_t pad = -len & 7;
-    struct fm_ofi_tail tail = {.stream = e->stream, .seq = e->seq, .pad = (uint32_t)pad};
+    struct fm_ofi_tail tail = {
+        .stream = e->stream, .seq = e->seq, .sender_pad = e->sender | (uint32_t)pad};
 
     memcpy(wire + len, zeros, sizeof(zeros)); /* what is not padding the tail covers */
     memcpy(wire + len + pad, &tail, sizeof(tail));
@@ -311,6 +312,11 @@ FM_COLD static void malformed(struct fm_ofi *ofi)
     FM_STAT(ofi->w->n_malformed++);
 }
 
+FM_COLD static void foreign(struct fm_ofi *ofi)
+{
+    FM_STAT(ofi->w->n_foreign++);
+}
+
 static void hand_up(struct fm_ofi *ofi, const void *data, size_t len)
 {
     FM_STAT(ofi->w->n_recvs++);
@@ -356,12 +362,12 @@ static void arrived(struct fm_ofi *ofi, const char *data, size_t wire)
         return;
     }
     memcpy(&tail, data + wire - sizeof(tail), sizeof(tail));
-    s = fm_ofi_order_find(&ofi->order, tail.stream);
-    if (FM_UNLIKELY(!s || tail.pad > 7)) {
-        malformed(ofi);
+    s = fm_ofi_order_find(&ofi->order, tail.stream, tail.sender_pad >> 3);
+    if (FM_UNLIKELY(!s)) {
+        foreign(ofi);
         return;
     }
-    len = wire - sizeof(tail) - tail.pad;
+    len = wire - sizeof(tail) - (tail.sender_pad & 7);
     if (FM_UNLIKELY(tail.seq != s->next)) {
         out_of_turn(ofi, s, tail.seq, data, len);
         return;

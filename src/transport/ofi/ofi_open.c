@@ -10,7 +10,7 @@
 
 #include "transport/ofi/ofi.h"
 
-#define ADDRESS_MAGIC UINT32_C(0x314f464d) /* "MFO1" */
+#define ADDRESS_MAGIC UINT32_C(0x324f464d) /* "MFO2" */
 #define MAX_TRANSFERS 16384
 
 /* An address as it is published; raw_len bytes of the provider's own follow. */
@@ -18,7 +18,10 @@ struct address {
     uint32_t magic;
     uint32_t raw_len;
     char provider[32]; /* both sides must use the same */
+    struct fm_ofi_secret secret;
 };
+
+_Static_assert(sizeof(struct address) + FM_OFI_ADDR_LEN <= FM_ADDRESS_MAX, "fits");
 
 static struct fm_ofi *ofi_of(struct fm_transport *tp)
 {
@@ -92,7 +95,7 @@ int fm_ofi_register(struct fm_ofi *ofi, void *addr, size_t len, uint64_t access,
 static int ofi_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
 {
     struct fm_ofi *ofi = ofi_of(tp);
-    struct address a = {.magic = ADDRESS_MAGIC};
+    struct address a = {.magic = ADDRESS_MAGIC, .secret = ofi->secret};
     size_t len = FM_OFI_ADDR_LEN;
     int rc = fi_getname(&ofi->fi_ep->fid, (char *)out_addr + sizeof(a), &len);
 
@@ -138,7 +141,9 @@ static int ofi_connect(struct fm_transport *tp, int peer, const void *addr, size
     struct fm_ofi *ofi = ofi_of(tp);
     int rc = check_address(ofi, peer, addr, addr_len);
     char raw[FM_ADDRESS_MAX] FM_ALIGNED(16);
+    struct fm_ofi_secret secret;
     struct fm_ofi_ep *e;
+    uint32_t sender;
 
     if (rc) {
         return rc;
@@ -155,7 +160,10 @@ static int ofi_connect(struct fm_transport *tp, int peer, const void *addr, size
                        ofi->info->fabric_attr->prov_name, peer);
     }
     e->ep = (struct fm_ep){.tp = tp, .ops = tp->ops, .peer = peer};
-    e->stream = ofi->next_stream++;
+    memcpy(&secret, (const char *)addr + offsetof(struct address, secret), sizeof(secret));
+    sender = fm_ofi_proof_sender(ofi->self, ofi->next_nonce++);
+    e->stream = fm_ofi_proof_stream(&secret, sender);
+    e->sender = sender << 3;
     e->flush.kind = FM_OFI_FLUSH;
     fm_list_push(&ofi->eps, &e->link);
     *out_ep = &e->ep;
@@ -456,13 +464,15 @@ static void tell_choice(struct fm_ofi *ofi)
              text[0] && domain ? " " : "", text);
 }
 
-static int name_streams(struct fm_ofi *ofi)
+static int draw_secret(struct fm_ofi *ofi)
 {
-    ofi->next_stream = fm_ofi_random(ofi);
-    if (!ofi->next_stream) {
+    ofi->secret.k[0] = fm_ofi_random(ofi);
+    ofi->secret.k[1] = fm_ofi_random(ofi);
+    ofi->next_nonce = (uint32_t)fm_ofi_random(ofi);
+    if (!ofi->secret.k[0]) {
         return fm_fail(-FM_E_SYSTEM, "getrandom gives no random number");
     }
-    return fm_ofi_order_init(&ofi->order);
+    return fm_ofi_order_init(&ofi->order, &ofi->secret);
 }
 
 int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_transport **out_tp)
@@ -482,6 +492,7 @@ int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_
     ofi->tp = (struct fm_transport){.ops = &ofi_ops, .sink = args->sink};
     ofi->lib = lib;
     ofi->w = counters;
+    ofi->self = (uint32_t)args->self;
     ofi->waiting_end = &ofi->waiting;
     fm_list_init(&ofi->eps);
     fm_list_init(&ofi->transfers_flying);
@@ -491,9 +502,9 @@ int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_
         goto err_destroy;
     }
     set_limits(ofi);
-    if ((rc = fm_transport_check(&ofi->tp)) || (rc = name_streams(ofi)) ||
-        (rc = open_domain(ofi)) || (rc = open_endpoint(ofi)) || (rc = make_buffers(ofi)) ||
-        (rc = register_buffers(ofi)) || (rc = fm_ofi_post(ofi))) {
+    if ((rc = fm_transport_check(&ofi->tp)) || (rc = draw_secret(ofi)) || (rc = open_domain(ofi)) ||
+        (rc = open_endpoint(ofi)) || (rc = make_buffers(ofi)) || (rc = register_buffers(ofi)) ||
+        (rc = fm_ofi_post(ofi))) {
         goto err_destroy;
     }
     fm_ofi_atomic_init(ofi);

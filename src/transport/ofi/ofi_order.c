@@ -9,9 +9,10 @@
 
 #define FIRST_ENTRIES 16
 
-int fm_ofi_order_init(struct fm_ofi_order *o)
+int fm_ofi_order_init(struct fm_ofi_order *o, const struct fm_ofi_secret *secret)
 {
     memset(o, 0, sizeof(*o));
+    o->secret = *secret;
     o->streams = calloc(FIRST_ENTRIES, sizeof(*o->streams));
     if (!o->streams) {
         return fm_fail(-FM_E_NOMEM, "no memory for the table of senders");
@@ -66,7 +67,7 @@ static bool grow(struct fm_ofi_order *o)
     return true;
 }
 
-struct fm_ofi_stream *fm_ofi_order_look(struct fm_ofi_order *o, uint64_t id)
+struct fm_ofi_stream *fm_ofi_order_search(struct fm_ofi_order *o, uint64_t id, uint32_t sender)
 {
     size_t at;
 
@@ -75,7 +76,8 @@ struct fm_ofi_stream *fm_ofi_order_look(struct fm_ofi_order *o, uint64_t id)
     }
     at = probe(o->streams, o->n_entries, id);
     if (!o->streams[at].id) {
-        if (o->n_used >= FM_OFI_STREAMS_MAX || (2 * (o->n_used + 1) > o->n_entries && !grow(o))) {
+        if (fm_ofi_proof_stream(&o->secret, sender) != id || o->n_used >= FM_OFI_STREAMS_MAX ||
+            (2 * (o->n_used + 1) > o->n_entries && !grow(o))) {
             return NULL;
         }
         at = probe(o->streams, o->n_entries, id);
@@ -116,8 +118,10 @@ int fm_ofi_order_keep(struct fm_ofi_order *o, struct fm_ofi_stream *s, uint32_t 
 
 struct fm_ofi_early *fm_ofi_order_take(struct fm_ofi_order *o, uint64_t id)
 {
-    struct fm_ofi_stream *s = fm_ofi_order_find(o, id);
-    struct fm_ofi_early *e = s ? s->early : NULL;
+    const struct fm_ofi_stream *last = &o->streams[o->last];
+    struct fm_ofi_stream *s =
+        last->id == id ? &o->streams[o->last] : &o->streams[probe(o->streams, o->n_entries, id)];
+    struct fm_ofi_early *e = s->early;
 
     if (!e || e->seq != s->next) {
         return NULL;

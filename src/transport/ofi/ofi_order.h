@@ -2,18 +2,18 @@
 /*
  * Streams: the order of arriving messages, per sender.
  *
- * A sender numbers the messages of each of its endpoints (a stream, named by a random number) from
- * 0. The receiver keeps the next number of each stream that it has heard of. A message that comes
- * early is copied and kept until those before it have come; one that is late or not well formed is
- * dropped, for no correct peer sends it.
+ * A sender numbers the messages of each of its endpoints (a stream, named as ofi_proof.h says) from
+ * 0. The receiver keeps the next number of each stream that has proved to be of this job. A message
+ * that comes early is copied and kept until those before it have come; one that is late or not well
+ * formed is dropped, for no correct peer sends it.
  *
  *     streams: open addressing, power of two     early: sorted by number, per stream
  *     +------+------+---------+
  *     | id   | next | early --+--> seq 7 --> seq 9
  *     +------+------+---------+
  *
- * Bounds: a hostile sender can make at most FM_OFI_STREAMS_MAX streams and FM_OFI_EARLY_MAX bytes
- * of early messages.
+ * Bounds: processes of other jobs make no stream. A hostile process of this one can make at most
+ * FM_OFI_STREAMS_MAX streams and FM_OFI_EARLY_MAX bytes of early messages.
  */
 #pragma once
 
@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "transport/ofi/ofi_proof.h"
 #include "util/compiler.h"
 
 #define FM_OFI_STREAMS_MAX ((size_t)1 << 20)
@@ -30,7 +31,7 @@
 struct fm_ofi_tail {
     uint64_t stream;
     uint32_t seq;
-    uint32_t pad; /* 0..7 bytes of zeros before the tail */
+    uint32_t sender_pad; /* fm_ofi_proof_sender() << 3 | zero bytes before the tail, 0..7 */
 };
 
 /* A message that came before its time; len bytes follow. */
@@ -49,24 +50,28 @@ struct fm_ofi_stream {
 
 struct fm_ofi_order {
     struct fm_ofi_stream *streams;
-    size_t n_entries, n_used; /* entries: a power of two, at least half of them free */
-    size_t last;              /* where the last stream was found: the next message's guess */
-    size_t early_len;         /* bytes kept */
-    uint64_t n_early;         /* messages that ever came early */
+    size_t n_entries, n_used;    /* entries: a power of two, at least half of them free */
+    size_t last;                 /* where the last stream was found: the next message's guess */
+    size_t early_len;            /* bytes kept */
+    uint64_t n_early;            /* messages that ever came early */
+    struct fm_ofi_secret secret; /* of this process */
 };
 
-int fm_ofi_order_init(struct fm_ofi_order *o);
+int fm_ofi_order_init(struct fm_ofi_order *o, const struct fm_ofi_secret *secret);
 void fm_ofi_order_finish(struct fm_ofi_order *o);
 
-/* Slow half of fm_ofi_order_find(): look, make the stream if it is new. NULL: id 0, or no room. */
-FM_COLD struct fm_ofi_stream *fm_ofi_order_look(struct fm_ofi_order *o, uint64_t id);
+/* Slow half of fm_ofi_order_find(): search; make a new stream if it proves to be of this job. */
+FM_COLD struct fm_ofi_stream *fm_ofi_order_search(struct fm_ofi_order *o, uint64_t id,
+                                                  uint32_t sender);
 
-/* The stream with this id, valid until the next call. */
-static inline struct fm_ofi_stream *fm_ofi_order_find(struct fm_ofi_order *o, uint64_t id)
+/* The stream with this id and sender, valid until the next call. NULL: it is not of this job, or
+   there is no memory. */
+static inline struct fm_ofi_stream *fm_ofi_order_find(struct fm_ofi_order *o, uint64_t id,
+                                                      uint32_t sender)
 {
     struct fm_ofi_stream *s = &o->streams[o->last];
 
-    return FM_LIKELY(s->id == id && id) ? s : fm_ofi_order_look(o, id);
+    return FM_LIKELY(s->id == id && id) ? s : fm_ofi_order_search(o, id, sender);
 }
 
 /* Keep a copy of a message that came early. 0; -FM_E_PROTO when it is late, known already, or

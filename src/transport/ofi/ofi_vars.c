@@ -109,6 +109,9 @@ static const struct fathom_pvar pvars[] = {
     HIGH("ofi_early_bytes_max", "bytes", early_bytes, "Most bytes of early messages kept at once."),
     COUNTER("ofi_malformed", "messages", n_malformed,
             "Messages that were dropped because no correct peer sends them."),
+    COUNTER("ofi_foreign", "messages", n_foreign,
+            "Messages that were dropped because their sender did not prove that it belongs to this "
+            "job; see who can reach ofi_interface_used when it grows."),
     COUNTER("ofi_connections", "peers", n_connections,
             "Peers to which the provider has accepted at least one message."),
     COUNTER("ofi_cq_reads", "calls", n_cq_reads, "Reads of the completion queue."),

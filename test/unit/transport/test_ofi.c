@@ -105,10 +105,11 @@ START_TEST(messages_that_no_peer_sends_are_dropped)
 {
     struct fm_ofi *ofi = fm_container_of(side[0].tp, struct fm_ofi, tp);
     struct fm_ofi_ep *e = fm_container_of(side[0].to_other, struct fm_ofi_ep, ep);
-    struct fm_ofi_tail bad[] = {{e->stream, 7, 8},
-                                {e->stream, 0, 0xffffffff},
-                                {0, 0, 0},
-                                {e->stream, UINT32_C(0x80000002), 0}};
+    struct fm_ofi_tail bad[] = {{e->stream, 0, e->sender},
+                                {e->stream, UINT32_C(0x80000002), e->sender},
+                                {0, 0, e->sender},
+                                {e->stream + 1, 0, e->sender},
+                                {~e->stream, 0, 0}};
     char raw[48] = {0};
     uint64_t until = fm_now_ns() + TIME_LIMIT_NS;
     size_t n = 0;
@@ -126,7 +127,7 @@ START_TEST(messages_that_no_peer_sends_are_dropped)
             poll_both();
         }
     }
-    while (side[1].w->n_malformed < n) {
+    while (side[1].w->n_malformed + side[1].w->n_foreign < n) {
         ck_assert(fm_now_ns() < until);
         poll_both();
     }

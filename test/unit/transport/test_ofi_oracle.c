@@ -558,6 +558,19 @@ START_TEST(broken_messages_and_errors_are_counted)
     }
     same(1, "ofi_malformed", 5);
     same(1, "ofi_recvs", 0);
+    same(1, "ofi_foreign", 0);
+    ((struct fm_ofi_ep *)side[0].to_other)->stream++; /* not what it proves */
+    side[1].breaks = false;
+    for (uint64_t i = 1; i <= 3; i++) {
+        send_surely(0, 100);
+        while (side[1].w->n_foreign < i) {
+            ck_assert(fm_now_ns() < until);
+            poll_side(0);
+            poll_side(1);
+        }
+        same(1, "ofi_foreign", i);
+        same(1, "ofi_recvs", 0);
+    }
     for (int i = 0; i < 3; i++) {
         side[1].fails = true;
         poll_side(1);
