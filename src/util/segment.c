@@ -93,12 +93,34 @@ int fm_segment_file(const char *name, size_t len, size_t n_reserved)
     return fd;
 }
 
-int fm_segment_open(int pid, int fd, int flags)
+int fm_segment_open(int pid, int fd, int flags, unsigned type, uint64_t ino)
 {
+    struct stat st;
     char path[64];
+    int at, opened = -1;
 
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
-    return open(path, flags | O_CLOEXEC);
+    at = open(path, O_PATH | O_CLOEXEC); /* touches nothing yet */
+    if (at < 0) {
+        return -1;
+    }
+    if (fstat(at, &st) == 0) {
+        if ((st.st_mode & S_IFMT) == type && st.st_ino == ino) {
+            snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
+            opened = open(path, flags | O_CLOEXEC);
+        } else {
+            errno = ESTALE;
+        }
+    }
+    close(at);
+    return opened;
+}
+
+uint64_t fm_segment_inode(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
 uint64_t fm_segment_pid_space(void)
@@ -141,8 +163,11 @@ int fm_segment_create(size_t len, struct fm_segment *out_segment)
 
 struct fm_segment_address fm_segment_address(const struct fm_segment *s)
 {
-    return (struct fm_segment_address){
-        .nonce = head_of(s)->nonce, .len = s->len, .pid = getpid(), .fd = s->fd};
+    return (struct fm_segment_address){.nonce = head_of(s)->nonce,
+                                       .len = s->len,
+                                       .ino = fm_segment_inode(s->fd),
+                                       .pid = getpid(),
+                                       .fd = s->fd};
 }
 
 static int attach(int fd, const struct fm_segment_address *a, struct fm_segment *out_segment)
@@ -167,7 +192,7 @@ static int attach(int fd, const struct fm_segment_address *a, struct fm_segment 
 
 int fm_segment_attach(const struct fm_segment_address *address, struct fm_segment *out_segment)
 {
-    int fd = fm_segment_open(address->pid, address->fd, O_RDWR), rc;
+    int fd = fm_segment_open(address->pid, address->fd, O_RDWR, S_IFREG, address->ino), rc;
 
     if (fd < 0) {
         return fm_fail(-FM_E_UNSUPPORTED, "memory of pid %d cannot be opened: %s", address->pid,

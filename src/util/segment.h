@@ -21,8 +21,14 @@ int fm_segment_file(const char *name, size_t len, size_t n_reserved);
    errno. A file over the limit of the process (ulimit -f, which holds for memory files too) is
    EFBIG here, not SIGXFSZ and the end. */
 int fm_segment_sealed(const char *name, size_t len);
-/* Descriptor `fd` of process pid, opened here with open(2)'s flags; -1 and errno. */
-int fm_segment_open(int pid, int fd, int flags);
+/*
+ * Descriptor `fd` of process pid, opened here with open(2)'s flags, if it is this file: its type
+ * (S_IFREG, S_IFIFO) and inode. -1 and errno: ESTALE when it is another file, which was not opened
+ * then. The number may mean something else by now, a data file of the user among it.
+ */
+int fm_segment_open(int pid, int fd, int flags, unsigned type, uint64_t ino);
+/* The inode of an own descriptor; 0: unknown. */
+uint64_t fm_segment_inode(int fd);
 /* The namespace that tells this process the numbers of others (its inode); 0: unknown. */
 uint64_t fm_segment_pid_space(void);
 /* A number that tells a segment from all others. */
@@ -32,6 +38,7 @@ uint64_t fm_segment_nonce(void);
 struct fm_segment_address {
     uint64_t nonce;
     uint64_t len;
+    uint64_t ino; /* of the file */
     int32_t pid;
     int32_t fd;
 };

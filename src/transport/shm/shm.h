@@ -96,8 +96,11 @@ struct fm_shm_job {
     uint32_t n_own; /* chunks copied here */
     uint32_t generation;
     uint32_t n_idle; /* polls in which only the helper was waited for */
+    uint64_t chunk;  /* bytes; what shared memory says of the transfer is for the helper alone */
+    uint32_t n_chunks;
     int status;
     bool is_requested; /* the peer was asked to assist */
+    bool has_lost;     /* the helper has given up */
 };
 
 /* A transfer of a peer that this process assists. */
@@ -219,8 +222,8 @@ bool fm_shm_cma_probe(struct fm_shm_ep *ep);
    with which part of the bytes may have moved. */
 int fm_shm_cma_move(struct fm_shm_ep *ep, bool is_read, const struct fm_shm_sides *s, uint64_t at,
                     size_t len);
-/* Bytes of chunk k. */
-size_t fm_shm_cma_chunk_len(const struct fm_shm_copy *c, uint64_t k);
+/* Bytes of chunk k of `len`; 0: there is no such chunk. */
+size_t fm_shm_cma_chunk_len(uint64_t len, uint64_t chunk, uint64_t k);
 /* The next chunk of this generation, or -1 when none is left. */
 int64_t fm_shm_cma_claim(struct fm_shm_copy *c, uint32_t generation);
 

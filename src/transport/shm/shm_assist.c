@@ -5,6 +5,7 @@
  * The helper reads the initiator's list of pieces as it reads anything there, by a system call.
  */
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "transport/shm/shm.h"
 
@@ -14,7 +15,8 @@ void fm_shm_assist_requested(struct fm_shm_transport *t, const void *data, size_
     struct fm_shm_ep *ep = t->eps;
     struct fm_shm_assist *place = NULL;
 
-    if (len != sizeof(p)) {
+    /* A process whose memory the kernel keeps from its peers does not open it by assisting. */
+    if (len != sizeof(p) || prctl(PR_GET_DUMPABLE) != 1) {
         return;
     }
     memcpy(&p, data, sizeof(p));
@@ -42,44 +44,65 @@ void fm_shm_assist_requested(struct fm_shm_transport *t, const void *data, size_
     }
 }
 
-/* The initiator's list of pieces, which stays while one of its chunks is claimed here. It is read
-   once, with the first chunk. */
-static int read_pieces(struct fm_shm_assist *h, const struct fm_shm_copy *c)
+/* What the initiator wrote of its transfer, read once. It stays while a chunk is claimed here,
+   unless the initiator is broken: so it is used only as arguments of system calls. */
+struct transfer {
+    uint64_t initiator_addr, target_addr, len, chunk, pieces_addr;
+    uint32_t op, n_pieces;
+    int32_t target;
+};
+
+static struct transfer read_transfer(const struct fm_shm_copy *copy)
 {
-    struct fm_shm_sides s = {.initiator = (uintptr_t)h->pieces, .target = c->pieces_addr};
-    uint32_t n = c->n_pieces;
+    const volatile struct fm_shm_copy *c = copy;
+
+    return (struct transfer){.initiator_addr = c->initiator_addr,
+                             .target_addr = c->target_addr,
+                             .len = c->len,
+                             .chunk = c->chunk,
+                             .pieces_addr = c->pieces_addr,
+                             .op = c->op,
+                             .n_pieces = c->n_pieces,
+                             .target = c->target};
+}
+
+/* The initiator's list of pieces, read with the first chunk. */
+static int read_pieces(struct fm_shm_assist *h, const struct transfer *x)
+{
+    struct fm_shm_sides s = {.initiator = (uintptr_t)h->pieces, .target = x->pieces_addr};
     int rc = 0;
 
     if (!h->has_pieces) {
-        rc = n > FM_SHM_PIECES
+        rc = x->n_pieces > FM_SHM_PIECES
                  ? -FM_E_PROTO
-                 : fm_shm_cma_move(h->ep, true, &s, 0, n * sizeof(struct fm_rma_piece));
-        h->n_pieces = n;
+                 : fm_shm_cma_move(h->ep, true, &s, 0, x->n_pieces * sizeof(struct fm_rma_piece));
+        h->n_pieces = x->n_pieces;
         h->has_pieces = rc == 0;
     }
     return rc;
 }
 
 /* Copy chunk k of a transfer of the peer's. */
-static int copy_chunk(struct fm_shm_transport *t, struct fm_shm_assist *h, struct fm_shm_copy *c,
-                      uint64_t k)
+static int copy_chunk(struct fm_shm_transport *t, struct fm_shm_assist *h,
+                      const struct fm_shm_copy *c, uint64_t k)
 {
-    struct fm_shm_sides s = {.initiator = c->initiator_addr,
-                             .target = c->target_addr,
+    struct transfer x = read_transfer(c);
+    size_t len = fm_shm_cma_chunk_len(x.len, x.chunk, k);
+    struct fm_shm_sides s = {.initiator = x.initiator_addr,
+                             .target = x.target_addr,
                              .pieces = h->pieces,
                              .is_target = true};
     int rc;
 
-    /* The request is 2^24 transfers old, and its place holds one with another process. */
-    if (c->target != t->self) {
+    /* Another target: the request is 2^24 transfers old, and its place holds one with another
+       process. */
+    if (x.target != t->self || x.op > FM_RMA_PUT || len == 0) {
         return -FM_E_PROTO;
     }
-    rc = read_pieces(h, c);
+    rc = read_pieces(h, &x);
     s.n_pieces = h->n_pieces;
     /* Seen from here a GET of the initiator is a write. */
-    return rc ? rc
-              : fm_shm_cma_move(h->ep, c->op != FM_RMA_GET, &s, k * c->chunk,
-                                fm_shm_cma_chunk_len(c, k));
+    return rc ? rc : fm_shm_cma_move(h->ep, x.op == FM_RMA_PUT, &s, k * x.chunk, len);
 }
 
 /* One chunk for a peer. 1, or 0 when there is none left. */

@@ -118,9 +118,13 @@ int64_t fm_shm_cma_claim(struct fm_shm_copy *c, uint32_t generation)
     return (int64_t)(t & FM_SHM_CHUNK_MASK);
 }
 
-size_t fm_shm_cma_chunk_len(const struct fm_shm_copy *c, uint64_t k)
+size_t fm_shm_cma_chunk_len(uint64_t len, uint64_t chunk, uint64_t k)
 {
-    uint64_t left = c->len - k * c->chunk;
+    uint64_t left;
 
-    return left < c->chunk ? left : c->chunk;
+    if (chunk == 0 || len == 0 || k > (len - 1) / chunk) {
+        return 0;
+    }
+    left = len - k * chunk;
+    return left < chunk ? left : chunk;
 }

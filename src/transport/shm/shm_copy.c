@@ -58,11 +58,12 @@ FM_COLD static int ended(struct fm_shm_ep *ep)
     return fm_shm_gone_report(ep, "the process has ended during a transfer");
 }
 
-static int copy_own(struct fm_shm_job *job, struct fm_shm_copy *c, uint64_t k)
+static int copy_own(struct fm_shm_job *job, uint64_t k)
 {
-    struct fm_shm_sides s = sides_of(job->rma);
-    int rc =
-        fm_shm_cma_move(job->ep, c->op == FM_RMA_GET, &s, k * c->chunk, fm_shm_cma_chunk_len(c, k));
+    const struct fm_rma *rma = job->rma;
+    struct fm_shm_sides s = sides_of(rma);
+    int rc = fm_shm_cma_move(job->ep, rma->op == FM_RMA_GET, &s, k * job->chunk,
+                             fm_shm_cma_chunk_len(rma->len, job->chunk, k));
 
     return rc == -FM_E_PEER ? ended(job->ep) : rc;
 }
@@ -90,24 +91,41 @@ static void note_assist(const struct fm_shm_job *job, uint32_t n_assisted)
     }
 }
 
+/* The ticket or what the helper wrote beside it is not what any helper of ours writes. */
+FM_COLD static int broken(struct fm_shm_transport *t, struct fm_shm_job *job)
+{
+    job->status = fm_fail(-FM_E_PROTO, "process %d has overwritten a transfer in shared memory",
+                          job->ep->ep.peer);
+    end(t, job);
+    return 1;
+}
+
+/* Copy the chunk that the helper claimed and could not copy; it has stopped. */
+static int take_lost(struct fm_shm_job *job, struct fm_shm_copy *c, uint32_t lost)
+{
+    if (job->has_lost || lost > job->n_chunks) {
+        return -FM_E_PROTO;
+    }
+    job->has_lost = true;
+    job->ep->can_assist = false;
+    if (job->status == 0) {
+        job->status = copy_own(job, lost - 1);
+    }
+    job->n_own++;
+    atomic_store_explicit(&c->n_lost, 0, memory_order_relaxed);
+    return 0;
+}
+
 /* All chunks are claimed: are they copied, too? How many things happened. */
 static int settle(struct fm_shm_transport *t, struct fm_shm_job *job, struct fm_shm_copy *c)
 {
-    uint64_t n_chunks =
-        atomic_load_explicit(&c->ticket, memory_order_relaxed) >> FM_SHM_CHUNK_BITS &
-        FM_SHM_CHUNK_MASK;
     uint32_t n_assisted = atomic_load_explicit(&c->n_assisted, memory_order_acquire);
     uint32_t lost = atomic_load_explicit(&c->n_lost, memory_order_acquire);
 
-    if (lost) { /* what the helper could not copy; it has stopped */
-        int rc = copy_own(job, c, lost - 1);
-
-        job->status = job->status ? job->status : rc;
-        job->n_own++;
-        job->ep->can_assist = false;
-        atomic_store_explicit(&c->n_lost, 0, memory_order_relaxed);
+    if ((lost && take_lost(job, c, lost)) || n_assisted > job->n_chunks - job->n_own) {
+        return broken(t, job);
     }
-    if (job->n_own + n_assisted == n_chunks) {
+    if (job->n_own + n_assisted == job->n_chunks) {
         FM_STAT(t->counters->n_chunks_assisted += n_assisted);
         note_assist(job, n_assisted);
         end(t, job);
@@ -130,9 +148,12 @@ static int advance(struct fm_shm_transport *t, unsigned slot)
     if (k < 0) {
         return settle(t, job, c);
     }
+    if (k >= job->n_chunks || job->n_own >= job->n_chunks) {
+        return broken(t, job);
+    }
     /* After a failure the rest is claimed, so that the helper ends too, but not copied. */
     if (job->status == 0) {
-        job->status = copy_own(job, c, (uint64_t)k);
+        job->status = copy_own(job, (uint64_t)k);
     }
     job->n_own++;
     return 1;
@@ -181,7 +202,11 @@ static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma
         chunk *= 2;
     }
     t->generation = (t->generation + 1) & GEN_MASK;
-    *job = (struct fm_shm_job){.rma = rma, .ep = ep, .generation = t->generation};
+    *job = (struct fm_shm_job){.rma = rma,
+                               .ep = ep,
+                               .generation = t->generation,
+                               .chunk = chunk,
+                               .n_chunks = (uint32_t)((rma->len + chunk - 1) / chunk)};
     c->op = rma->op;
     c->target = ep->ep.peer;
     c->initiator_addr = s.initiator;
@@ -192,7 +217,7 @@ static int start(struct fm_shm_transport *t, struct fm_shm_ep *ep, struct fm_rma
     c->chunk = chunk;
     atomic_store_explicit(&c->n_assisted, 0, memory_order_relaxed);
     atomic_store_explicit(&c->n_lost, 0, memory_order_relaxed);
-    atomic_store_explicit(&c->ticket, ticket_of(job->generation, (rma->len + chunk - 1) / chunk),
+    atomic_store_explicit(&c->ticket, ticket_of(job->generation, job->n_chunks),
                           memory_order_release); /* with the claim of a helper */
     t->n_jobs++;
     job->is_requested = may_request && request(t, ep, slot);

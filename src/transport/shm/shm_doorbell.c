@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,7 +19,6 @@ int fm_shm_doorbell_open(struct fm_shm_transport *t, bool is_wanted)
     if (is_wanted && pipe2(t->wakeup, O_CLOEXEC | O_NONBLOCK) < 0) {
         return fm_fail(-FM_E_SYSTEM, "no pipe to sleep on: %s", strerror(errno));
     }
-    t->header->wakeup_fd = t->wakeup[1];
     return 0;
 }
 
@@ -39,10 +39,11 @@ void fm_shm_doorbell_close(struct fm_shm_transport *t)
 int fm_shm_doorbell_attach(struct fm_shm_ep *ep)
 {
     ep->wakeup = -1;
-    if (ep->header->wakeup_fd < 0) {
+    if (ep->address.wakeup_fd < 0) {
         return 0;
     }
-    ep->wakeup = fm_segment_open(ep->address.pid, ep->header->wakeup_fd, O_RDWR | O_NONBLOCK);
+    ep->wakeup = fm_segment_open(ep->address.pid, ep->address.wakeup_fd, O_RDWR | O_NONBLOCK,
+                                 S_IFIFO, ep->address.wakeup_ino);
     if (ep->wakeup < 0) {
         return fm_fail(-FM_E_UNSUPPORTED, "the pipe of process %d cannot be opened: %s",
                        ep->ep.peer, strerror(errno));

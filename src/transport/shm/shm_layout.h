@@ -21,7 +21,7 @@
 #include "transport/shm/shm_inbox.h"
 
 #define FM_SHM_MAGIC      UINT64_C(0x31474d534853464d)
-#define FM_SHM_VERSION    5
+#define FM_SHM_VERSION    6
 #define FM_SHM_COPIES     8   /* transfers that a process may have in progress at one time */
 #define FM_SHM_PIECES     128 /* of one transfer, at most */
 #define FM_SHM_FAST_RINGS 256 /* of a process, at most */
@@ -67,8 +67,7 @@ struct fm_shm_header {
     uint64_t magic;
     uint64_t nonce; /* random: tells that this is the segment that the address meant */
     struct fm_shm_geometry geometry;
-    void *base;        /* address of the segment in the owner */
-    int32_t wakeup_fd; /* the owner's descriptor of its pipe; -1: it sleeps on the futex */
+    void *base; /* address of the segment in the owner */
     /* Owner's release store at close -> acquire load of a sender that finds no space. */
     _Atomic uint32_t closed;
     _Atomic uint32_t doorbell FM_ALIGNED(FM_CACHE_LINE); /* shm_doorbell.h */
@@ -87,4 +86,8 @@ struct fm_shm_address {
     int32_t pid;
     int32_t fd;
     uint32_t pid_space; /* namespace of pid: low bits of its inode */
+    uint64_t ino;       /* of the segment */
+    uint64_t wakeup_ino;
+    int32_t wakeup_fd; /* of the pipe; -1: the owner sleeps on the futex */
+    uint32_t reserved;
 };

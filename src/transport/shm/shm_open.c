@@ -34,8 +34,11 @@ static int shm_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
                                .version = FM_SHM_VERSION,
                                .pid = getpid(),
                                .fd = t->fd,
-                               .pid_space = (uint32_t)fm_segment_pid_space()};
+                               .pid_space = (uint32_t)fm_segment_pid_space(),
+                               .ino = fm_segment_inode(t->fd),
+                               .wakeup_fd = t->wakeup[1]};
 
+    a.wakeup_ino = a.wakeup_fd >= 0 ? fm_segment_inode(a.wakeup_fd) : 0;
     memcpy(out_addr, &a, sizeof(a));
     *out_len = sizeof(a);
     return 0;

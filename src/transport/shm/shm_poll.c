@@ -118,20 +118,22 @@ FM_COLD static int begin_fast(struct fm_shm_transport *t, uint64_t ring)
 static int take_span(struct fm_shm_transport *t, const struct fm_shm_unit *u, uint64_t span,
                      uint32_t kind)
 {
+    const uint64_t len = *(const volatile uint64_t *)&u->len; /* once: the peer may change it */
+
     if (span > t->inbox_len - (t->inbox_head & (t->inbox_len - 1)) || span % FM_CACHE_LINE ||
-        span == 0 || (kind != FM_SHM_FAST_RING && kind != FM_SHM_SKIP && u->len > span - 16)) {
+        span == 0 || (kind != FM_SHM_FAST_RING && kind != FM_SHM_SKIP && len > span - 16)) {
         return broken("a length in the inbox");
     }
     switch (kind) {
     case FM_SHM_MESSAGE:
-        deliver(t, u->data, u->len);
+        deliver(t, u->data, len);
         return 0;
     case FM_SHM_SKIP:
         return 0;
     case FM_SHM_FAST_RING:
-        return begin_fast(t, u->len);
+        return begin_fast(t, len);
     case FM_SHM_PRIVATE:
-        fm_shm_assist_requested(t, u->data, u->len);
+        fm_shm_assist_requested(t, u->data, len);
         return 0;
     default:
         return broken("a kind in the inbox");

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "transport/shm/shm.h"
@@ -127,7 +128,7 @@ static bool is_sound(const struct fm_shm_geometry *g, const struct fm_shm_addres
 int fm_shm_segment_attach(struct fm_shm_transport *t, struct fm_shm_ep *ep)
 {
     const struct fm_shm_address *a = &ep->address;
-    int fd = fm_segment_open(a->pid, a->fd, O_RDWR);
+    int fd = fm_segment_open(a->pid, a->fd, O_RDWR, S_IFREG, a->ino);
     struct fm_shm_header *h;
 
     if (fd < 0 && errno == ENOENT && a->pid_space &&
@@ -178,13 +179,18 @@ void fm_shm_segment_detach(struct fm_shm_ep *ep)
 
 bool fm_shm_segment_reserve(struct fm_shm_ep *ep, uint64_t at, uint64_t len)
 {
-    int fd = fm_segment_open(ep->address.pid, ep->address.fd, O_RDWR);
+    const struct fm_shm_address *a = &ep->address;
+    int fd = fm_segment_open(a->pid, a->fd, O_RDWR, S_IFREG, a->ino);
+    uint64_t nonce = 0;
     bool is_there;
 
     if (fd < 0) {
         return false;
     }
-    is_there = fallocate(fd, 0, (off_t)at, (off_t)len) == 0;
+    /* The owner may have closed its descriptor and opened another file by the same number. */
+    is_there = pread(fd, &nonce, sizeof(nonce), offsetof(struct fm_shm_header, nonce)) ==
+                   (ssize_t)sizeof(nonce) &&
+               nonce == a->nonce && fallocate(fd, 0, (off_t)at, (off_t)len) == 0;
     close(fd);
     return is_there;
 }
