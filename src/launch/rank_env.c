@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "util/keytable.h"
-#include "util/pagepost.h"
+#include "util/page_socket.h"
 
 /* Variables of one rank. mpiexec may itself be started by a rank, so these are never passed on. */
 enum value { VALUE_PLACE, VALUE_RANK, VALUE_SIZE, VALUE_LOCAL_RANK, VALUE_LOCAL_SIZE, VALUE_NONE };
@@ -15,7 +15,7 @@ static const struct {
     enum value value; /* VALUE_NONE: not set */
 } own[] = {
     {FM_KEYTABLE_ENV, VALUE_PLACE},
-    {FM_PAGEPOST_ENV, VALUE_NONE},
+    {FM_PAGE_SOCKET_ENV, VALUE_NONE},
     {"FATHOM_MPIEXEC_SET", VALUE_NONE},
     {"FATHOM_RANK", VALUE_RANK},
     {"FATHOM_SIZE", VALUE_SIZE},

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "util/pagepost.h"
+#include "util/page_socket.h"
 #include "util/sync.h"
 
 /* As in the standard ABI; the launcher includes nothing of MPI. */
@@ -97,10 +97,10 @@ void fm_report_exits(const struct fm_local *l)
 
 void fm_report_send_pages(const struct fm_local *l)
 {
-    const char *socket = getenv(FM_PAGEPOST_ENV);
+    const char *socket = getenv(FM_PAGE_SOCKET_ENV);
 
     for (int r = 0; r < l->n_ranks; r++) {
-        if (!fm_pagepost_send(socket, l->ranks[r].rank, l->ranks[r].page_fd)) {
+        if (!fm_page_socket_send(socket, l->ranks[r].rank, l->ranks[r].page_fd)) {
             break; /* no reader (any more) */
         }
     }

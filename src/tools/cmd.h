@@ -4,9 +4,9 @@
 
 #include <sys/types.h>
 
-/* Print how a command is used; returns the exit status for that. */
+/* Print the usage of a command; returns the exit status for wrong usage. */
 int fm_cmd_usage(const char *command);
-/* The process id that a word is; 0: it is none. */
+/* Parse a process id; 0: the word is none. */
 pid_t fm_cmd_pid(const char *word);
 
 int fm_cmd_list(int argc, char **argv);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fathom list: the variables, with their values and where these came from, and the events.
+ * fathom list: variables with their values and the sources of these, and events.
  *
- * Names, descriptions and scopes come from MPI_T in this process; values and their sources from a
- * shared page: our own, or those of a running job.
+ * Names, descriptions and scopes are those of MPI_T in this process. Values and their sources are
+ * read from the shared page of this process or of a rank of a running job.
  */
 #include <errno.h>
 #include <fathom/mpit.h>
@@ -33,17 +33,17 @@ struct variable {
     int verbosity;
     MPI_Datatype type;
     MPI_T_enum items;
-    struct fathom_page_row row; /* kind 0: not in the page */
+    struct fathom_page_row row; /* kind 0: the page has no such row */
 };
 
 struct list {
-    struct fm_views views; /* the first one's values are shown */
+    struct fm_views views; /* values are those of the first */
     const char *pattern;
-    bool is_foreign; /* a job's values, not our own */
+    bool is_foreign; /* values of a job, not of this process */
     bool is_json;
     struct json_object *json;
     int n_shown;
-    const char *heading; /* not printed yet: above the first of its kind that fits */
+    const char *heading; /* to be printed above the next variable that matches; NULL: none */
 };
 
 static bool fits(const struct list *l, const char *name)
@@ -51,14 +51,15 @@ static bool fits(const struct list *l, const char *name)
     return !l->pattern || strstr(name, l->pattern) || fnmatch(l->pattern, name, FNM_CASEFOLD) == 0;
 }
 
-/* Whose values these are. */
+/* Print the process whose values follow. */
 static void print_owner(const struct list *l)
 {
     const struct fm_view *v = &l->views.items[0];
+    char program[FM_VIEW_TEXT_LEN], host[FM_VIEW_TEXT_LEN];
 
-    printf("Values of process %d, rank %d of %d, %.*s on %.*s\n\n", (int)v->page->pid,
-           v->rank < 0 ? 0 : v->rank, (int)v->page->size, (int)sizeof(v->page->program),
-           v->page->program, (int)sizeof(v->page->host), v->page->host);
+    printf("Values of process %d, rank %d of %d, %s on %s\n\n", (int)v->page->pid,
+           v->rank < 0 ? 0 : v->rank, (int)v->page->size, fm_view_program(v, program),
+           fm_view_host(v, host));
 }
 
 static void print_heading(struct list *l)
@@ -136,7 +137,7 @@ static bool item_name(MPI_T_enum items, int value, char *out_text, int len)
     return false;
 }
 
-/* The value as text; "" when it has none of its own (bound, an array). */
+/* The value as text; "" for a variable that is bound or an array. */
 static void value_text(const struct list *l, const struct variable *v, bool is_raw, char *out_text,
                        size_t len)
 {
@@ -345,7 +346,7 @@ static void add_event(struct list *l, const struct event *e)
     json_object_array_add(array, o);
 }
 
-/* Names of the elements are the items of the event's enumeration. */
+/* The names of the elements are items of the enumeration of the event. */
 static bool describe_event(int index, struct event *e)
 {
     int name_len = sizeof(e->name), desc_len = sizeof(e->desc);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fathom stat: run a command and print what its ranks have counted.
+ * fathom stat: run a command and print the counters of its ranks.
  *
- * mpiexec (or a program on its own) sends the shared page of each rank to a box that we name in
- * the environment. We hold the pages, so they can be read after the end, whatever ended the
+ * mpiexec, or a program without one, sends the shared page of each rank to a socket that the
+ * environment names. The tool holds the pages and reads them after the end, whatever ended the
  * ranks.
  */
 #include <errno.h>
@@ -21,11 +21,11 @@
 #include "tools/cmd.h"
 #include "tools/stat_table.h"
 #include "tools/text.h"
-#include "util/pagepost.h"
+#include "util/page_socket.h"
 
 struct run {
     struct fm_views views;
-    int box;
+    int sock;
     int signal_fd;
     sigset_t old_mask;
     pid_t child;
@@ -41,12 +41,12 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* All pages that have come. */
+/* Receive the pages that have arrived. */
 static void take_pages(struct run *r)
 {
     int rank, fd;
 
-    while ((fd = fm_pagepost_take(r->box, &rank)) >= 0) {
+    while ((fd = fm_page_socket_take(r->sock, &rank)) >= 0) {
         fm_view_add(&r->views, fd, rank);
         close(fd);
     }
@@ -58,7 +58,7 @@ static void take_signal(struct run *r)
 
     while (read(r->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo != SIGCHLD) {
-            /* The terminal has sent it to the command as well. */
+            /* The terminal has sent its signals to the command, too. */
             if (info.ssi_code != SI_KERNEL) {
                 kill(r->child, (int)info.ssi_signo);
             }
@@ -68,9 +68,9 @@ static void take_signal(struct run *r)
     }
 }
 
-static void exec_command(const struct run *r, const char *box, char **command)
+static void exec_command(const struct run *r, const char *sock, char **command)
 {
-    setenv(FM_PAGEPOST_ENV, box, 1);
+    setenv(FM_PAGE_SOCKET_ENV, sock, 1);
     sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
     execvp(command[0], command);
     fprintf(stderr, "fathom: cannot run %s: %s\n", command[0], strerror(errno));
@@ -79,10 +79,11 @@ static void exec_command(const struct run *r, const char *box, char **command)
 
 static int start(struct run *r, char **command)
 {
-    char name[FM_PAGEPOST_NAME_LEN];
+    char name[FM_PAGE_SOCKET_NAME_LEN];
     sigset_t set;
 
     sigemptyset(&set);
+    signal(SIGCHLD, SIG_DFL); /* ignored by the parent, the kernel would reap the command */
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
@@ -92,8 +93,8 @@ static int start(struct run *r, char **command)
     sigaddset(&set, SIGUSR2);
     sigprocmask(SIG_BLOCK, &set, &r->old_mask);
     r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    r->box = fm_pagepost_open(name);
-    if (r->signal_fd < 0 || r->box < 0) {
+    r->sock = fm_page_socket_open(name);
+    if (r->signal_fd < 0 || r->sock < 0) {
         fprintf(stderr, "fathom: cannot monitor a command: %s\n", strerror(errno));
         return -1;
     }
@@ -111,7 +112,7 @@ static int start(struct run *r, char **command)
 static void follow(struct run *r)
 {
     struct pollfd fds[2] = {{.fd = r->signal_fd, .events = POLLIN},
-                            {.fd = r->box, .events = POLLIN}};
+                            {.fd = r->sock, .events = POLLIN}};
 
     while (!r->is_ended) {
         poll(fds, 2, -1);
@@ -119,7 +120,7 @@ static void follow(struct run *r)
         take_signal(r);
     }
     take_pages(r);
-    /* Nobody is left to have them; they end us if the table finds no reader. */
+    /* The command has ended; from now on signals end the tool, should the table find no reader. */
     sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
 }
 
@@ -130,7 +131,7 @@ static int exit_status_of(int wait_status)
 
 int fm_cmd_stat(int argc, char **argv)
 {
-    struct run r = {.box = -1, .signal_fd = -1};
+    struct run r = {.sock = -1, .signal_fd = -1};
     struct fm_stat_table table = {.to = stderr};
     const char *file = NULL;
     uint64_t start_ns = now_ns();
@@ -180,7 +181,7 @@ int fm_cmd_stat(int argc, char **argv)
         fclose(table.to);
     }
     fm_view_finish(&r.views);
-    close(r.box);
+    close(r.sock);
     close(r.signal_fd);
     return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fathom top: rates of each rank of a running job, again and again. */
+/* fathom top: rates of each rank of a running job, printed periodically. */
 #include <errno.h>
 #include <fathom/page.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include "tools/text.h"
 #include "tools/view.h"
 
-/* What is watched; sums of variables. */
+/* The columns; each is a sum of variables. */
 static const struct {
     const char *title;
     const char *unit;
@@ -58,7 +58,7 @@ static void take(const struct fm_view *v, struct sample *out)
     }
     out->blocked_ns = fm_view_value(v, "progress_time_blocked");
     if (fm_view_state(v, &b) == FM_VIEW_BLOCKED && out->at_ns > b.since_ns) {
-        out->blocked_ns += out->at_ns - b.since_ns; /* what is not in the timer yet */
+        out->blocked_ns += out->at_ns - b.since_ns; /* the timer is updated when the call returns */
     }
 }
 
@@ -86,7 +86,7 @@ static void print_rank(FILE *to, const struct fm_view *v, const struct sample *b
             blocked > 100 ? 100 : blocked, state == FM_VIEW_BLOCKED ? b.call : "");
 }
 
-/* A screen of its own: lines end at its edge, and what does not fit below is counted. */
+/* Print a full screen: lines are cut at its right edge, and ranks below its last line counted. */
 static void print_screen(const char *text, int n_lines)
 {
     struct winsize size;
@@ -132,7 +132,7 @@ static void print_table(const struct fm_views *views, const struct sample *befor
     fflush(stdout);
 }
 
-/* Is one of the ranks still alive? */
+/* Is a rank still alive? */
 static bool is_running(const struct fm_views *views)
 {
     struct fathom_page_blocked b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fathom where: what each rank of a running job is doing, once. */
+/* fathom where: what each rank of a running job is doing. */
 #include <fathom/page.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tools/text.h"
 #include "tools/view.h"
 
-/* As the standard's ABI has them. */
+/* As in the standard ABI. */
 #define ANY_SOURCE (-1)
 #define ANY_TAG    (-2)
 
@@ -22,7 +22,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The name of a communicator by its number. */
+/* The name of the communicator with an id. */
 static void comm_name(const struct fm_view *v, uint64_t id, char *out_text, size_t len)
 {
     struct fathom_page_object o;

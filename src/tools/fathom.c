@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fathom: what MPI developers and operators ask a library and a running job. */
+/* fathom: commands that inspect the library and running jobs. */
 #include <errno.h>
 #include <fathom/abi.h>
 #include <limits.h>
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 {
     int rc = run(argc, argv);
 
-    /* A full disk is told, not taken for a success; who closed our output wants none of it. */
+    /* A full disk is an error. A closed standard output (EBADF) is not. */
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && errno != EBADF) {
         fprintf(stderr, "fathom: cannot write to standard output: %s\n",

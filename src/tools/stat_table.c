@@ -8,7 +8,7 @@
 
 #include "tools/text.h"
 
-/* MPI_T_PVAR_CLASS_* and types as the page has them (fathom/page.h, fathom/mpit.h). */
+/* MPI_T_PVAR_CLASS_* and types as in the page (fathom/page.h, fathom/mpit.h). */
 #define CLASS_STATE         1
 #define CLASS_SIZE          3
 #define CLASS_PERCENTAGE    4
@@ -20,10 +20,10 @@
 #define CLASS_GENERIC       10
 #define TYPE_DOUBLE         6
 
-#define N_COLLECTIVES 6 /* in the short table */
+#define N_COLLECTIVES 6 /* lines in the short table */
 #define MAX_COLUMNS   8 /* more ranks are shown as minimum, median and maximum */
 
-/* A line of the short table; sums of variables. A line of zeros only is left out. */
+/* A line of the short table: a sum of variables. Lines of zeros are not printed. */
 static const struct line {
     const char *label;
     const char *names[4];
@@ -63,7 +63,7 @@ struct values {
     uint64_t *v; /* one per rank */
 };
 
-/* Are all ranks together what the total is? Else it is the greatest, or of lows the least. */
+/* Is the total a sum over the ranks? Else it is the maximum, for low watermarks the minimum. */
 static bool is_summed(const struct values *x)
 {
     return x->klass == CLASS_COUNTER || x->klass == CLASS_AGGREGATE || x->klass == CLASS_TIMER;
@@ -136,7 +136,7 @@ static void print_heads(const struct fm_stat_table *t)
     fprintf(t->to, " %12s\n", "total");
 }
 
-/* A double is a share. */
+/* A double is a share between 0 and 1. */
 static uint64_t in_thousandths(uint64_t word)
 {
     double share;
@@ -145,7 +145,7 @@ static uint64_t in_thousandths(uint64_t word)
     return (uint64_t)(share * 1000 + 0.5);
 }
 
-/* The sum of a line's variables on each rank. False when no rank knows any of them. */
+/* The sum of the variables of a line on each rank. False: no rank has any of them. */
 static bool fill(const struct fm_stat_table *t, const struct line *l, struct values *x)
 {
     bool is_known = false;
@@ -171,7 +171,7 @@ static bool fill(const struct fm_stat_table *t, const struct line *l, struct val
     return is_known;
 }
 
-/* The first rank that has come as far as having variables; they are the same in all. */
+/* The first rank that has called MPI_Init. All ranks have the same variables. */
 static const struct fm_view *any_view(const struct fm_stat_table *t)
 {
     struct fathom_page_row row;
@@ -184,7 +184,7 @@ static const struct fm_view *any_view(const struct fm_stat_table *t)
     return NULL;
 }
 
-/* A collective algorithm, by the calls of all ranks. */
+/* A collective algorithm and the calls of all ranks. */
 struct collective {
     char name[FATHOM_PAGE_NAME_LEN];
     uint64_t n_calls;
@@ -197,7 +197,7 @@ static int by_calls(const void *a, const void *b)
     return (x->n_calls < y->n_calls) - (x->n_calls > y->n_calls);
 }
 
-/* "coll_allreduce_doubling_calls" of any number of calls into the list; how many are in. */
+/* List variables as "coll_allreduce_doubling_calls" that are not 0. Returns how many. */
 static int collect(const struct fm_stat_table *t, struct values *x, struct collective *list,
                    int room)
 {
@@ -223,7 +223,7 @@ static int collect(const struct fm_stat_table *t, struct values *x, struct colle
     return n;
 }
 
-/* The collectives that were called most, with the algorithm that served them. */
+/* Print the collectives that were called most, by algorithm. */
 static void print_collectives(const struct fm_stat_table *t, struct values *x)
 {
     struct collective list[64];
@@ -258,7 +258,7 @@ static void print_short(const struct fm_stat_table *t, struct values *x)
     print_collectives(t, x);
 }
 
-/* Is this variable an amount, of the process, and is there a word for it? */
+/* Is the variable an amount that belongs to the process? */
 static bool is_plain(const struct fathom_page_row *row)
 {
     return row->kind == FATHOM_PAGE_PVAR && row->block == 0 && row->at != 0 &&
@@ -368,7 +368,7 @@ void fm_stat_table_print(const struct fm_stat_table *t)
 {
     const struct fm_view *v = any_view(t);
     struct values x = {.v = calloc((size_t)t->views->n + 1, sizeof(uint64_t))};
-    char text[FM_TEXT_LEN];
+    char text[FM_TEXT_LEN], program[FM_VIEW_TEXT_LEN], host[FM_VIEW_TEXT_LEN];
 
     if (t->is_json) {
         print_json(t);
@@ -376,10 +376,9 @@ void fm_stat_table_print(const struct fm_stat_table *t)
         fprintf(t->to, "\nfathom stat: no rank has called MPI_Init; exit status %d\n",
                 t->exit_status);
     } else {
-        fprintf(t->to, "\nfathom stat: %.*s, %d rank%s on %.*s, %s, exit status %d\n\n",
-                (int)sizeof(v->page->program), v->page->program, t->views->n,
-                t->views->n == 1 ? "" : "s", (int)sizeof(v->page->host), v->page->host,
-                fm_text_number(t->elapsed_ns, "ns", text), t->exit_status);
+        fprintf(t->to, "\nfathom stat: %s, %d rank%s on %s, %s, exit status %d\n\n",
+                fm_view_program(v, program), t->views->n, t->views->n == 1 ? "" : "s",
+                fm_view_host(v, host), fm_text_number(t->elapsed_ns, "ns", text), t->exit_status);
         print_heads(t);
         if (t->is_all) {
             print_all(t, &x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How numbers look in tables. */
+/* Numbers in tables. */
 #include "tools/text.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static void with_commas(uint64_t value, char *out_text)
     out_text[at] = '\0';
 }
 
-/* value with three significant digits and the largest unit in which it is at least 1. */
+/* `value` with three significant digits, in the largest unit in which it is at least 1. */
 static void scaled(double value, double step, const char *const *units, int n_units, char *out_text)
 {
     int i = 0;

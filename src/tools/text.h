@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How numbers look in tables. */
+/* Numbers in tables. */
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #define FM_TEXT_LEN 32
 
-/* Unit of shares, in thousandths: "12.3 %". */
+/* The unit of shares, in thousandths: "12.3 %". */
 #define FM_TEXT_SHARE "1/1000"
 
 /* "1,234,567"; "12.3 MiB" for the unit bytes; "1.23 ms" for ns. At most FM_TEXT_LEN - 1. */

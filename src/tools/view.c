@@ -14,7 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/printable.h"
+
 #define LINK_NAME "/memfd:fathom-page"
+
+/* Bounds for pages of other processes: a page, and the words of one sum. */
+#define MAX_PAGE_LEN  ((off_t)64 << 20)
+#define MAX_SUM_WORDS (UINT64_C(1) << 20)
 
 int fm_view_add(struct fm_views *v, int fd, int rank)
 {
@@ -23,9 +29,9 @@ int fm_view_add(struct fm_views *v, int fd, int rank)
     void *page;
     int seals = fcntl(fd, F_GET_SEALS);
 
-    /* A file that its owner may cut short would end us while we read it (SIGBUS). */
-    if (fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(struct fathom_page) || seals < 0 ||
-        !(seals & F_SEAL_SHRINK)) {
+    /* Reading a file that its owner can truncate ends in SIGBUS; a hole costs memory when read. */
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > MAX_PAGE_LEN ||
+        st.st_size < (off_t)sizeof(struct fathom_page) || seals < 0 || !(seals & F_SEAL_SHRINK)) {
         return -1;
     }
     page = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
@@ -52,7 +58,7 @@ static int by_rank(const void *a, const void *b)
 
 void fm_view_sort(struct fm_views *v)
 {
-    /* Under a launcher that is not ours the ranks know their number themselves. */
+    /* Other launchers do not number the pages; the ranks write their number into them. */
     for (int i = 0; i < v->n; i++) {
         if (v->items[i].rank < 0 && v->items[i].page->size > 1) {
             v->items[i].rank = v->items[i].page->rank;
@@ -72,13 +78,13 @@ void fm_view_finish(struct fm_views *v)
     *v = (struct fm_views){0};
 }
 
-/* Nobody has written to it yet. */
+/* Not written yet. */
 static bool is_empty(const struct fm_view *v)
 {
     return __atomic_load_n(&v->page->magic, __ATOMIC_ACQUIRE) == 0;
 }
 
-/* Is the page there, of our version, with tables inside of it? */
+/* Is it a page of this version, whose tables lie inside it? */
 static bool is_sound(const struct fm_view *v)
 {
     const struct fathom_page *p = v->page;
@@ -136,6 +142,8 @@ bool fm_view_row(const struct fm_view *v, int i, struct fathom_page_row *out_row
     }
     out_row->name[sizeof(out_row->name) - 1] = '\0';
     out_row->unit[sizeof(out_row->unit) - 1] = '\0';
+    fm_printable(out_row->name);
+    fm_printable(out_row->unit);
     return true;
 }
 
@@ -151,7 +159,7 @@ bool fm_view_find(const struct fm_view *v, uint32_t kind, const char *name, uint
     return false;
 }
 
-/* Word k from a place on. */
+/* The word k words after byte `begin`. */
 static bool word_at(const struct fm_view *v, uint64_t begin, uint64_t k, uint64_t *out_word)
 {
     uint64_t place = begin + 8 * k;
@@ -164,7 +172,7 @@ static bool word_at(const struct fm_view *v, uint64_t begin, uint64_t k, uint64_
     return true;
 }
 
-/* Where the words of a row or term begin; beyond any page when that is nowhere. */
+/* Byte offset of the first word of a row or term; UINT64_MAX where the sum overflows. */
 static uint64_t place_of(const struct fathom_page_object *o, uint64_t offset)
 {
     uint64_t at = o ? o->at : 0;
@@ -172,12 +180,12 @@ static uint64_t place_of(const struct fathom_page_object *o, uint64_t offset)
     return at > UINT64_MAX - offset ? UINT64_MAX : at + offset;
 }
 
-/* Value k of a sum. The terms are entries of rows, and their words are at hand. */
+/* Value k of a row with terms: the sum of their words. */
 static bool sum_of(const struct fm_view *v, const struct fathom_page_row *row,
                    const struct fathom_page_object *o, uint32_t k, uint64_t *out_sum)
 {
     struct fathom_page_row term;
-    uint64_t sum = 0, word;
+    uint64_t sum = 0, n_words = 0, word;
 
     for (uint32_t t = 0; t < row->terms; t++) {
         if (!copy_entry(v, row->at, v->page->row_len, row->terms, (int)t, &term, sizeof(term)) ||
@@ -185,7 +193,8 @@ static bool sum_of(const struct fm_view *v, const struct fathom_page_row *row,
             return false;
         }
         for (uint32_t j = 0; j < (term.count ? term.count : o ? o->n_members : 0); j++) {
-            if (!word_at(v, place_of(o, term.at), ((uint64_t)k + j) * term.step, &word)) {
+            if (++n_words > MAX_SUM_WORDS ||
+                !word_at(v, place_of(o, term.at), ((uint64_t)k + j) * term.step, &word)) {
                 return false;
             }
             sum += word;
@@ -227,6 +236,7 @@ bool fm_view_text(const struct fm_view *v, const struct fathom_page_row *row, ch
     }
     memcpy(out_text, (const char *)v->page + row->at, n);
     out_text[n] = '\0';
+    fm_printable(out_text);
     return true;
 }
 
@@ -239,7 +249,22 @@ bool fm_view_object(const struct fm_view *v, int i, struct fathom_page_object *o
         return false;
     }
     out_object->name[sizeof(out_object->name) - 1] = '\0';
+    fm_printable(out_object->name);
     return true;
+}
+
+const char *fm_view_program(const struct fm_view *v, char out_text[FM_VIEW_TEXT_LEN])
+{
+    snprintf(out_text, FM_VIEW_TEXT_LEN, "%.*s", (int)sizeof(v->page->program), v->page->program);
+    fm_printable(out_text);
+    return out_text;
+}
+
+const char *fm_view_host(const struct fm_view *v, char out_text[FM_VIEW_TEXT_LEN])
+{
+    snprintf(out_text, FM_VIEW_TEXT_LEN, "%.*s", (int)sizeof(v->page->host), v->page->host);
+    fm_printable(out_text);
+    return out_text;
 }
 
 uint64_t fm_view_value(const struct fm_view *v, const char *name)
@@ -272,11 +297,13 @@ enum fm_view_state fm_view_state(const struct fm_view *v, struct fathom_page_blo
     if (p->state == FATHOM_PAGE_DONE) {
         return FM_VIEW_DONE;
     }
-    /* Acquire: pairs with the writer's release; a record that moves meanwhile is not believed. */
+    /* Acquire: pairs with the release store of the writer. A record that changes meanwhile is not
+       used. */
     since = __atomic_load_n(&p->blocked.since_ns, __ATOMIC_ACQUIRE);
     memcpy(out_blocked, &p->blocked, sizeof(*out_blocked));
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     out_blocked->call[sizeof(out_blocked->call) - 1] = '\0';
+    fm_printable(out_blocked->call);
     if (since == 0 || since != __atomic_load_n(&p->blocked.since_ns, __ATOMIC_RELAXED)) {
         return FM_VIEW_COMPUTING;
     }
@@ -297,7 +324,25 @@ const char *fm_view_state_name(enum fm_view_state state)
     return names[state];
 }
 
-/* Call fn for each descriptor of a process that is a page, with the rank in its name (-1: none). */
+/* Open a descriptor of another process if it is a regular file named as a page is; -1: another. */
+static int open_page(const char *path, int *out_rank)
+{
+    char target[64];
+    const char *number = target + sizeof(LINK_NAME) - 1;
+    ssize_t len = readlink(path, target, sizeof(target) - 1);
+    struct stat st;
+
+    target[len > 0 ? len : 0] = '\0';
+    if (strncmp(target, LINK_NAME, sizeof(LINK_NAME) - 1) != 0 || stat(path, &st) != 0 ||
+        !S_ISREG(st.st_mode)) {
+        return -1;
+    }
+    *out_rank = number[0] == '-' ? atoi(number + 1) : -1;
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* Call fn for each page among the descriptors of a process, with the rank in its name (-1: none).
+   Returns the sum of what fn returns, -1: the process cannot be inspected. */
 static int each_page(pid_t pid, int (*fn)(int fd, int rank, void *ctx), void *ctx)
 {
     char dir[32];
@@ -311,20 +356,13 @@ static int each_page(pid_t pid, int (*fn)(int fd, int rank, void *ctx), void *ct
         return -1;
     }
     while ((e = readdir(d)) != NULL) {
-        char path[300], target[64];
-        const char *number = target + sizeof(LINK_NAME) - 1;
-        ssize_t len;
-        int fd;
+        char path[300];
+        int fd, rank;
 
         snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-        len = readlink(path, target, sizeof(target) - 1);
-        target[len > 0 ? len : 0] = '\0';
-        if (strncmp(target, LINK_NAME, sizeof(LINK_NAME) - 1) != 0) {
-            continue;
-        }
-        fd = open(path, O_RDONLY | O_CLOEXEC);
+        fd = open_page(path, &rank);
         if (fd >= 0) {
-            n += fn(fd, number[0] == '-' ? atoi(number + 1) : -1, ctx);
+            n += fn(fd, rank, ctx);
             close(fd);
         }
     }
@@ -337,8 +375,8 @@ static int add_to(int fd, int rank, void *ctx)
     return fm_view_add(ctx, fd, rank) == 0;
 }
 
-/* Tells a launcher, whose pages belong to others or to nobody yet, from a rank, whose page is its
-   own and numbered. */
+/* 1: the page makes its holder a job, i.e. a launcher or a program without one. A rank holds a
+   numbered page of its own. */
 static int count_foreign(int fd, int rank, void *ctx)
 {
     struct fm_views one = {0};
@@ -351,7 +389,18 @@ static int count_foreign(int fd, int rank, void *ctx)
     return is_job;
 }
 
-/* The job that runs here, if it is one; 0 and a message else. */
+/* Does the process run as this user? Root, too, finds only its own jobs: a page of another user is
+   read only where the job is named. */
+static bool is_own_process(pid_t pid)
+{
+    char path[32];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    return stat(path, &st) == 0 && st.st_uid == geteuid();
+}
+
+/* The only job of this user; 0, and a message: there is none, or several. */
 static pid_t only_job(void)
 {
     DIR *d = opendir("/proc");
@@ -362,7 +411,8 @@ static pid_t only_job(void)
     while (d && (e = readdir(d)) != NULL) {
         pid_t pid = atoi(e->d_name);
 
-        if (pid <= 0 || pid == getpid() || each_page(pid, count_foreign, &pid) <= 0) {
+        if (pid <= 0 || pid == getpid() || !is_own_process(pid) ||
+            each_page(pid, count_foreign, &pid) <= 0) {
             continue;
         }
         if (n++ == 1) {

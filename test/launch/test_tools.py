@@ -8,8 +8,10 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
+import unittest
 
 import harness
 from harness import Test
@@ -155,6 +157,49 @@ class Outside(Test):
         for one, status in (job, signal.SIGTERM), (alone, signal.SIGKILL):
             os.kill(one.pid, status)
             self.ends(one, 128 + status)
+
+    @unittest.skipUnless(os.geteuid() == 0, 'only root can start a process of another user')
+    def test_jobs_of_other_users(self):
+        """Root finds only its own jobs, unless another one is named."""
+        ready, child_end = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.setuid(65534)
+            fd = os.memfd_create('fathom-page', os.MFD_ALLOW_SEALING)
+            os.pwrite(fd, b'FTMPAGE1\x63\0\0\0'.ljust(8192, b'\0'), 0)
+            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+            os.write(child_end, b'x')
+            signal.pause()
+        try:
+            os.read(ready, 1)
+            for command in ['where'], ['top', '-n', '1']:
+                job = self.start(harness.FATHOM, *command)
+                job.end()
+                self.assertNotIn('another version', job.out + job.err)
+                self.assertNotIn(str(pid), re.findall(r'\d+', job.out + job.err))
+            self.assertIn('another version', self.fathom('where', pid, status=1))
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            os.close(ready)
+            os.close(child_end)
+
+    def test_fifo_that_is_named_as_a_page(self):
+        """In a mount namespace a user may give any name to a file; opening it must not block."""
+        space = ['unshare', '--map-root-user', '--mount']
+        if subprocess.run([*space, 'true'], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest('this user may not make a mount namespace')
+        with tempfile.TemporaryDirectory() as d:
+            job = self.start(*space, 'sh', '-c', f'mount -t tmpfs none {d} && mkfifo {d}/memfd:fathom-page-0 && '
+                             f'exec {sys.executable} -c "import os, signal; '
+                             f"os.open('{d}/memfd:fathom-page-0', os.O_RDONLY | os.O_NONBLOCK); "
+                             f"os.system('umount -l {d}'); print('here', flush=True); signal.pause()\"")
+            job.expect('here')
+            self.assertIn('/memfd:fathom-page-0', [os.readlink(f'/proc/{job.pid}/fd/{fd}')
+                                                   for fd in os.listdir(f'/proc/{job.pid}/fd')])
+            self.assertIn('is neither a Fathom mpiexec', self.fathom('where', job.pid, status=1))
+            os.kill(job.pid, signal.SIGKILL)
+            self.ends(job, 137)
 
     def test_the_only_job(self):
         """In a space of process numbers of its own, where no other test's jobs are."""

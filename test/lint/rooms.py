@@ -23,7 +23,7 @@ MATRIX = {
     'core/runtime': ['util', 'transport', *('core/' + r for r in CORE)],
     'core/api': ['util', *('core/' + r for r in CORE)],
     'launch': ['util'],
-    'tools': ['util/pagepost.h'],
+    'tools': ['util/page_socket.h', 'util/printable.h'],
 }
 
 # Installed headers, and who may include them beside tools, tests and benches.

@@ -20,7 +20,7 @@
 #include "transport/ofi/ofi_open.h"
 #include "transport/shm/shm_open.h"
 #include "util/log.h"
-#include "util/pagepost.h"
+#include "util/page_socket.h"
 #include "util/segment.h"
 
 /* Written by host_start() alone, which the registry calls once, under its lock. */
@@ -28,7 +28,7 @@ static struct fm_host_counters counters;
 
 static const char *const environment[] = {
     "FATHOM_JOB",           "FATHOM_RANK",         "FATHOM_SIZE", "FATHOM_LOCAL_RANK",
-    "FATHOM_LOCAL_SIZE",    FM_PAGEPOST_ENV,       "FATHOM_CC",   "FATHOM_CXX",
+    "FATHOM_LOCAL_SIZE",    FM_PAGE_SOCKET_ENV,    "FATHOM_CC",   "FATHOM_CXX",
     "FATHOM_PMIX_RANK_PID", "FATHOM_PMI_RANK_PID", NULL,
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/pagepost.h"
+#include "util/page_socket.h"
 
 struct single_entry {
     char key[24];
@@ -102,7 +102,7 @@ static const struct fm_pm_ops single_ops = {
 
 void fm_pm_single_page(int fd)
 {
-    fm_pagepost_send(getenv(FM_PAGEPOST_ENV), -1, fd);
+    fm_page_socket_send(getenv(FM_PAGE_SOCKET_ENV), -1, fd);
 }
 
 int fm_pm_single_open(struct fm_pm **out_pm)

@@ -569,6 +569,61 @@ START_TEST(pages_of_a_process_are_found_by_their_name)
 }
 END_TEST
 
+/* Escape sequences and forged lines in names do not reach the terminal. */
+START_TEST(texts_are_printable)
+{
+    struct fathom_page_blocked b;
+    struct fathom_page_object o;
+    struct fathom_page_row row;
+    char text[FM_VIEW_TEXT_LEN];
+
+    strcpy(rows()[0].name, "a\033[2J");
+    strcpy(rows()[0].unit, "b\nc");
+    strcpy(objects()[0].name, "\r0 1 dead");
+    strcpy(page->program, "prog\033]0;x\a");
+    strcpy(page->host, "host\n");
+    strcpy(page->blocked.call, "MPI_\tRecv");
+    page->blocked.since_ns = 1;
+    strcpy((char *)word(WORDS_AT), "d\177");
+    ck_assert(fm_view_row(&views.items[0], 0, &row));
+    ck_assert_str_eq(row.name, "a?[2J");
+    ck_assert_str_eq(row.unit, "b?c");
+    row.count = 4;
+    ck_assert(fm_view_text(&views.items[0], &row, text, sizeof(text)));
+    ck_assert_str_eq(text, "d?");
+    ck_assert(fm_view_object(&views.items[0], 0, &o));
+    ck_assert_str_eq(o.name, "?0 1 dead");
+    ck_assert_str_eq(fm_view_program(&views.items[0], text), "prog?]0;x?");
+    ck_assert_str_eq(fm_view_host(&views.items[0], text), "host?");
+    ck_assert_int_eq(fm_view_state(&views.items[0], &b), FM_VIEW_BLOCKED);
+    ck_assert_str_eq(b.call, "MPI_?Recv");
+}
+END_TEST
+
+START_TEST(sums_are_bounded)
+{
+    struct fathom_page_row row;
+    uint64_t sum;
+
+    rows()[5].step = UINT32_MAX; /* invalid words end a sum, valid ones are counted */
+    rows()[5].count = UINT32_MAX;
+    ck_assert(fm_view_find(&views.items[0], FATHOM_PAGE_PVAR, "sum", 0, &row));
+    ck_assert(!fm_view_word(&views.items[0], &row, NULL, 0, &sum));
+}
+END_TEST
+
+/* A page of this size is none of ours; reading its holes would cost their memory. */
+START_TEST(sparse_files_are_refused)
+{
+    int fd = new_file("page", (size_t)1 << 30, F_SEAL_SHRINK);
+    int n = views.n;
+
+    ck_assert_int_eq(fm_view_add(&views, fd, 1), -1);
+    ck_assert_int_eq(views.n, n);
+    close(fd);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("view");
@@ -579,6 +634,9 @@ int main(void)
     tcase_add_test(t, pages_are_in_the_order_of_ranks);
     tcase_add_test(t, a_program_on_its_own_has_no_rank);
     tcase_add_test(t, corrupt_pages_are_not_read);
+    tcase_add_test(t, texts_are_printable);
+    tcase_add_test(t, sums_are_bounded);
+    tcase_add_test(t, sparse_files_are_refused);
     tcase_add_test(t, rows_and_objects_are_copied);
     tcase_add_test(t, rows_are_found);
     tcase_add_test(t, words_lie_in_the_page);

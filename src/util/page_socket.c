@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pages as messages: one datagram is a rank number, and a descriptor beside it. */
-#include "util/pagepost.h"
+/* Pages as messages: a datagram is a rank number and a descriptor. */
+#include "util/page_socket.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -11,63 +11,80 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A reader that does not read for so long loses the page. */
-#define SEND_PATIENCE_S 5
+/* How long a sender waits for a reader whose queue is full. */
+#define SEND_TIMEOUT_S 5
 
-/* Room for a descriptor and for who has sent it. */
+/* A descriptor and the credentials of its sender. Alignment leaves space for a second one. */
 union control {
     struct cmsghdr head;
     char room[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
 };
 
-/* Names without a file (unix(7), abstract): nothing is left behind. The kernel chooses 5 digits. */
-int fm_pagepost_open(char *out_name)
+/* The kernel chooses an abstract name (unix(7)) of 5 digits, so no file is left behind. */
+int fm_page_socket_open(char *out_name)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     socklen_t len = sizeof(a);
     int yes = 1;
-    int box = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-    if (box < 0) {
+    if (sock < 0) {
         return -1;
     }
-    if (bind(box, (struct sockaddr *)&a, sizeof(sa_family_t)) != 0 ||
-        setsockopt(box, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) != 0 ||
-        getsockname(box, (struct sockaddr *)&a, &len) != 0) {
+    if (bind(sock, (struct sockaddr *)&a, sizeof(sa_family_t)) != 0 ||
+        setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) != 0 ||
+        getsockname(sock, (struct sockaddr *)&a, &len) != 0) {
         int error = errno;
 
-        close(box);
+        close(sock);
         errno = error;
         return -1;
     }
-    snprintf(out_name, FM_PAGEPOST_NAME_LEN, "%.*s",
+    snprintf(out_name, FM_PAGE_SOCKET_NAME_LEN, "%.*s",
              (int)(len - offsetof(struct sockaddr_un, sun_path) - 1), a.sun_path + 1);
-    return box;
+    return sock;
 }
 
-/* The descriptor of a message, if its sender is this user; -1: it has none. */
+/* Take the descriptors out of a control message; all but the first are closed. */
+static void take_rights(const struct cmsghdr *c, int *fd)
+{
+    size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+    for (size_t i = 0; i < n; i++) {
+        int one;
+
+        memcpy(&one, CMSG_DATA(c) + i * sizeof(one), sizeof(one));
+        if (n == 1 && *fd < 0) {
+            *fd = one;
+        } else {
+            close(one);
+        }
+    }
+}
+
+/* The descriptor of a message that has one, sent by this user; -1: another message. */
 static int page_of(struct msghdr *msg)
 {
     struct ucred cred;
-    bool is_ours = false;
+    bool is_own = false;
     int fd = -1;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-        if (c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(fd)) && fd < 0) {
-            memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+        if (c->cmsg_type == SCM_RIGHTS) {
+            take_rights(c, &fd);
         } else if (c->cmsg_type == SCM_CREDENTIALS) {
             memcpy(&cred, CMSG_DATA(c), sizeof(cred));
-            is_ours = cred.uid == geteuid();
+            is_own = cred.uid == geteuid();
         }
     }
-    if (fd >= 0 && !is_ours) {
+    if (fd >= 0 && !is_own) {
         close(fd);
         fd = -1;
     }
     return fd;
 }
 
-int fm_pagepost_take(int box, int *out_rank)
+int fm_page_socket_take(int sock, int *out_rank)
 {
     for (;;) {
         union control control = {0};
@@ -76,7 +93,7 @@ int fm_pagepost_take(int box, int *out_rank)
                              .msg_iovlen = 1,
                              .msg_control = &control,
                              .msg_controllen = sizeof(control.room)};
-        ssize_t n = recvmsg(box, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        ssize_t n = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
         int fd;
 
         if (n < 0) {
@@ -92,10 +109,10 @@ int fm_pagepost_take(int box, int *out_rank)
     }
 }
 
-bool fm_pagepost_send(const char *name, int rank, int page_fd)
+bool fm_page_socket_send(const char *name, int rank, int page_fd)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    struct timeval patience = {.tv_sec = SEND_PATIENCE_S};
+    struct timeval timeout = {.tv_sec = SEND_TIMEOUT_S};
     size_t len = name ? strlen(name) : 0;
     union control control = {0};
     struct iovec body = {.iov_base = &rank, .iov_len = sizeof(rank)};
@@ -120,7 +137,7 @@ bool fm_pagepost_send(const char *name, int rank, int page_fd)
     control.head.cmsg_type = SCM_RIGHTS;
     control.head.cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(&control.head), &page_fd, sizeof(int));
-    setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
     is_sent = sendmsg(sock, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(rank);
     close(sock);
     return is_sent;
