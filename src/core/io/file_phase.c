@@ -7,6 +7,7 @@
 
 #include "core/coll/coll.h"
 #include "core/io/file_counters.h"
+#include "core/io/file_runs.h"
 #include "core/p2p/wait.h"
 #include "core/p2p/recv.h"
 #include "core/p2p/send.h"
@@ -17,27 +18,6 @@
 #define TAG_MORE (FM_COLL_TAG_GROUP | 2)
 #define TAG_DATA (FM_COLL_TAG_GROUP | 3)
 
-#define N_INLINE 6
-
-/* n runs of `len` bytes, `stride` apart, the first at `off` in the file. */
-struct strided {
-    MPI_Offset off;
-    MPI_Count len, stride, n;
-};
-
-/* What a process has in a window: a message of fixed length, and one more where runs are many. */
-struct runs {
-    MPI_Count n_bytes;
-    MPI_Count n;
-    struct strided first[N_INLINE];
-};
-
-struct list {
-    struct strided *items; /* NULL: all are in runs.first */
-    MPI_Count room;
-    struct runs runs;
-};
-
 /* Memory that is kept over the rounds: fresh pages cost as much as the copy into them. */
 struct block {
     char *at;
@@ -46,7 +26,7 @@ struct block {
 
 /* One process, seen by an aggregator in a round. */
 struct source {
-    struct list list;
+    struct fm_file_runs list;
     struct block data;
 };
 
@@ -59,9 +39,9 @@ struct window {
 struct work {
     const struct fm_file_phase *p;
     struct fm_comm *comm;
-    int me;             /* which aggregator this process is; -1: none */
-    struct list *mine;  /* by aggregator: what this process has in the window */
-    struct block *data; /* by aggregator, but for this process itself */
+    int me;                    /* which aggregator this process is; -1: none */
+    struct fm_file_runs *mine; /* by aggregator: what this process has in the window */
+    struct block *data;        /* by aggregator, but for this process itself */
     struct fm_request **reqs;
     int n_reqs;
     struct window w; /* aggregators only */
@@ -79,69 +59,7 @@ static int rank_of(const struct fm_file_phase *p, int aggregator)
     return (int)((long long)aggregator * p->a->file->comm->size / p->n_aggregators);
 }
 
-/* ---- strided runs ---- */
-
-static struct strided *items_of(struct list *l)
-{
-    return l->items ? l->items : l->runs.first;
-}
-
-static int grow(struct list *l)
-{
-    MPI_Count room = l->items ? l->room * 2 : 64;
-    struct strided *items = realloc(l->items, (size_t)room * sizeof(*items));
-
-    if (!items) {
-        return fm_fail(-FM_E_NOMEM, "no memory for the runs of a collective file access");
-    }
-    if (!l->items) {
-        memcpy(items, l->runs.first, sizeof(l->runs.first));
-    }
-    l->items = items;
-    l->room = room;
-    return 0;
-}
-
-/* Does the run continue the last item? */
-static bool extends(struct strided *s, struct fm_file_run r)
-{
-    if (s->n == 1 && r.off == s->off + s->len) {
-        s->len += r.len;
-        return true;
-    }
-    if (r.len != s->len) {
-        return false;
-    }
-    if (s->n == 1) {
-        s->stride = r.off - s->off;
-    } else if (r.off != s->off + s->n * s->stride) {
-        return false;
-    }
-    s->n++;
-    return true;
-}
-
-static int add_run(struct list *l, struct fm_file_run r)
-{
-    MPI_Count n = l->runs.n;
-
-    l->runs.n_bytes += r.len;
-    if (n > 0 && extends(&items_of(l)[n - 1], r)) {
-        return 0;
-    }
-    if (n == (l->items ? l->room : N_INLINE) && grow(l)) {
-        return -FM_E_NOMEM;
-    }
-    items_of(l)[n] = (struct strided){r.off, r.len, 0, 1};
-    l->runs.n++;
-    return 0;
-}
-
-static void clear_list(struct list *l)
-{
-    free(l->items);
-    *l = (struct list){0};
-}
+/* ---- memory ---- */
 
 /* At least len bytes; NULL (and a note) without memory. */
 static char *room_in(struct block *b, MPI_Count len)
@@ -152,29 +70,6 @@ static char *room_in(struct block *b, MPI_Count len)
         b->room = b->at ? len : 0;
     }
     return b->at;
-}
-
-/* Between the window and a packed block; `limit`: bytes that there are. Returns how many moved. */
-static MPI_Count copy_runs(const struct window *w, struct list *l, char *data, MPI_Count limit,
-                           bool into_window)
-{
-    MPI_Count done = 0;
-
-    for (MPI_Count k = 0; k < l->runs.n; k++) {
-        const struct strided *s = &items_of(l)[k];
-
-        for (MPI_Count i = 0; i < s->n; i++) {
-            char *at = w->buf + (s->off + i * s->stride - w->low);
-            MPI_Count len = s->len < limit - done ? s->len : limit - done;
-
-            memcpy(into_window ? at : data + done, into_window ? data + done : at, (size_t)len);
-            done += len;
-            if (done == limit) {
-                return done;
-            }
-        }
-    }
-    return done;
 }
 
 /* ---- messages ---- */
@@ -257,14 +152,14 @@ static void collect(struct work *k, int aggregator, MPI_Count round)
     range_in(k, &w, &from, &to);
     fm_file_cursor_begin(&c, &a->file->view, from);
     while (c.at < to && k->rc == 0) {
-        note(k, add_run(&k->mine[aggregator], fm_file_cursor_next(&c, to - c.at)));
+        note(k, fm_file_runs_add(&k->mine[aggregator], fm_file_cursor_next(&c, to - c.at)));
     }
     if (from == to || k->rc || aggregator == k->me) {
         return;
     }
     if (!room_in(&k->data[aggregator], to - from)) {
         note(k, fm_fail(-FM_E_NOMEM, "no memory for a window of a collective file access"));
-        clear_list(&k->mine[aggregator]);
+        fm_file_runs_clear(&k->mine[aggregator]);
         return;
     }
     if (a->is_write) {
@@ -276,19 +171,19 @@ static void collect(struct work *k, int aggregator, MPI_Count round)
 
 static void send_part(struct work *k, int aggregator)
 {
-    struct list *l = &k->mine[aggregator];
+    struct fm_file_runs *l = &k->mine[aggregator];
     int to = rank_of(k->p, aggregator);
 
     if (aggregator == k->me) {
         return;
     }
-    start_send(k, &l->runs, sizeof(l->runs), to, TAG_RUNS);
-    if (l->runs.n > N_INLINE) {
-        start_send(k, l->items, l->runs.n * (MPI_Count)sizeof(*l->items), to, TAG_MORE);
+    start_send(k, &l->head, sizeof(l->head), to, TAG_RUNS);
+    if (l->head.n > FM_FILE_RUNS_INLINE) {
+        start_send(k, l->items, l->head.n * (MPI_Count)sizeof(*l->items), to, TAG_MORE);
     }
-    if (k->p->a->is_write && l->runs.n_bytes > 0) {
-        start_send(k, k->data[aggregator].at, l->runs.n_bytes, to, TAG_DATA);
-        FM_STAT(fm_io_counters->exchanged_bytes += (uint64_t)l->runs.n_bytes);
+    if (k->p->a->is_write && l->head.n_bytes > 0) {
+        start_send(k, k->data[aggregator].at, l->head.n_bytes, to, TAG_DATA);
+        FM_STAT(fm_io_counters->exchanged_bytes += (uint64_t)l->head.n_bytes);
     }
 }
 
@@ -297,7 +192,7 @@ static void take_part(struct work *k, int aggregator, MPI_Count round)
 {
     const struct fm_file_access *a = k->p->a;
     struct window w = window_of(k, aggregator, round);
-    MPI_Count from, to, n = k->mine[aggregator].runs.n_bytes;
+    MPI_Count from, to, n = k->mine[aggregator].head.n_bytes;
     struct fm_pack mem;
 
     if (n == 0 || aggregator == k->me) {
@@ -339,27 +234,6 @@ static void copy_own(struct work *k, MPI_Count round, MPI_Count limit)
 
 /* ---- an aggregator's side ---- */
 
-/* Runs that do not lie in the window, or overflow: a process made a mistake. */
-static bool is_in_window(const struct window *w, struct list *l)
-{
-    MPI_Count sum = 0;
-
-    if (l->runs.n < 0 || (l->runs.n > N_INLINE && !l->items)) {
-        return false;
-    }
-
-    for (MPI_Count k = 0; k < l->runs.n; k++) {
-        const struct strided *s = &items_of(l)[k];
-        MPI_Count last = (s->n - 1) * s->stride + s->len;
-
-        if (s->n < 1 || s->len < 1 || s->stride < 0 || s->off < w->low || s->off + last > w->high) {
-            return false;
-        }
-        sum += s->n * s->len;
-    }
-    return sum == l->runs.n_bytes;
-}
-
 static void learn(struct work *k, int rank)
 {
     struct source *s = &k->w.sources[rank];
@@ -369,23 +243,23 @@ static void learn(struct work *k, int rank)
         s->list = k->mine[k->me]; /* lent */
         return;
     }
-    receive(k, &s->list.runs, sizeof(s->list.runs), rank, TAG_RUNS);
-    if (s->list.runs.n > N_INLINE) {
-        s->list.items = malloc((size_t)s->list.runs.n * sizeof(*s->list.items));
-        receive(k, s->list.items, s->list.runs.n * (MPI_Count)sizeof(*s->list.items), rank,
+    receive(k, &s->list.head, sizeof(s->list.head), rank, TAG_RUNS);
+    if (s->list.head.n > FM_FILE_RUNS_INLINE) {
+        s->list.items = malloc((size_t)s->list.head.n * sizeof(*s->list.items));
+        receive(k, s->list.items, s->list.head.n * (MPI_Count)sizeof(*s->list.items), rank,
                 TAG_MORE);
     }
-    wanted = s->list.runs.n_bytes;
-    if (!is_in_window(&k->w, &s->list)) {
+    wanted = s->list.head.n_bytes;
+    if (!fm_file_runs_is_within(&s->list, k->w.low, k->w.high)) {
         note(k, fm_fail(-FM_E_PROTO, "rank %d described bytes outside of a window", rank));
-        s->list.runs.n = s->list.runs.n_bytes = 0;
+        s->list.head.n = s->list.head.n_bytes = 0;
     }
-    if (s->list.runs.n_bytes > 0 && !room_in(&s->data, s->list.runs.n_bytes)) {
+    if (s->list.head.n_bytes > 0 && !room_in(&s->data, s->list.head.n_bytes)) {
         note(k, fm_fail(-FM_E_NOMEM, "no memory for the data of rank %d", rank));
-        s->list.runs.n = 0;
+        s->list.head.n = 0;
     }
     if (k->p->a->is_write && wanted > 0) {
-        receive(k, s->list.runs.n ? s->data.at : NULL, wanted, rank, TAG_DATA);
+        receive(k, s->list.head.n ? s->data.at : NULL, wanted, rank, TAG_DATA);
     }
 }
 
@@ -396,31 +270,20 @@ static int by_offset(const void *a, const void *b)
     return (x->off > y->off) - (x->off < y->off);
 }
 
-/* All runs of all processes, in the order of the file; *out_n how many. NULL without memory. */
+/* The runs of all processes in the order of the file; *out_n: how many. NULL without memory. */
 static struct fm_file_run *all_runs(struct work *k, MPI_Count *out_n)
 {
     struct fm_file_run *runs;
     MPI_Count n = 0;
 
     for (int r = 0; r < k->comm->size; r++) {
-        struct list *l = &k->w.sources[r].list;
-
-        for (MPI_Count i = 0; i < l->runs.n; i++) {
-            n += items_of(l)[i].n;
-        }
+        n += fm_file_runs_expand(&k->w.sources[r].list, NULL);
     }
     runs = malloc((size_t)(n ? n : 1) * sizeof(*runs));
-    *out_n = 0;
+    *out_n = n;
+    n = 0;
     for (int r = 0; runs && r < k->comm->size; r++) {
-        struct list *l = &k->w.sources[r].list;
-
-        for (MPI_Count i = 0; i < l->runs.n; i++) {
-            const struct strided *s = &items_of(l)[i];
-
-            for (MPI_Count j = 0; j < s->n; j++) {
-                runs[(*out_n)++] = (struct fm_file_run){s->off + j * s->stride, s->len};
-            }
-        }
+        n += fm_file_runs_expand(&k->w.sources[r].list, runs + n);
     }
     if (runs) {
         qsort(runs, (size_t)n, sizeof(*runs), by_offset);
@@ -461,11 +324,11 @@ static MPI_Count span_of(struct work *k, MPI_Offset *out_low, MPI_Offset *out_hi
     *out_low = k->w.high;
     *out_high = k->w.low;
     for (int r = 0; r < k->comm->size; r++) {
-        struct list *l = &k->w.sources[r].list;
+        struct fm_file_runs *l = &k->w.sources[r].list;
 
-        sum += l->runs.n_bytes;
-        for (MPI_Count i = 0; i < l->runs.n; i++) {
-            const struct strided *s = &items_of(l)[i];
+        sum += l->head.n_bytes;
+        for (MPI_Count i = 0; i < l->head.n; i++) {
+            const struct fm_file_strided *s = &fm_file_runs_items(l)[i];
             MPI_Offset end = s->off + (s->n - 1) * s->stride + s->len;
 
             *out_low = s->off < *out_low ? s->off : *out_low;
@@ -484,9 +347,9 @@ static void write_window(struct work *k, MPI_Count round)
         struct source *s = &k->w.sources[r];
 
         if (r == k->comm->rank) {
-            copy_own(k, round, s->list.runs.n_bytes);
+            copy_own(k, round, s->list.head.n_bytes);
         } else {
-            copy_runs(&k->w, &s->list, s->data.at, s->list.runs.n_bytes, true);
+            fm_file_runs_copy(&s->list, k->w.buf, k->w.low, s->data.at, s->list.head.n_bytes, true);
         }
     }
     if (span_of(k, &low, &high) < high - low || k->rc) {
@@ -499,30 +362,13 @@ static void write_window(struct work *k, MPI_Count round)
     }
 }
 
-/* Bytes of a process's part that lie below an offset. */
-static MPI_Count bytes_below(struct list *l, MPI_Offset end)
-{
-    MPI_Count sum = 0;
-
-    for (MPI_Count k = 0; k < l->runs.n; k++) {
-        const struct strided *s = &items_of(l)[k];
-
-        for (MPI_Count i = 0; i < s->n && s->off + i * s->stride < end; i++) {
-            MPI_Count len = end - (s->off + i * s->stride);
-
-            sum += len < s->len ? len : s->len;
-        }
-    }
-    return sum;
-}
-
 /* A process gets what lies before the end of the file. */
 static void answer(struct work *k, int rank, MPI_Count round, MPI_Offset end)
 {
     struct source *s = &k->w.sources[rank];
-    MPI_Count n = bytes_below(&s->list, end);
+    MPI_Count n = fm_file_runs_below(&s->list, end);
 
-    if (s->list.runs.n_bytes == 0) {
+    if (s->list.head.n_bytes == 0) {
         return;
     }
     if (rank == k->comm->rank) {
@@ -530,7 +376,7 @@ static void answer(struct work *k, int rank, MPI_Count round, MPI_Offset end)
         k->done += n;
         return;
     }
-    copy_runs(&k->w, &s->list, s->data.at, n, false);
+    fm_file_runs_copy(&s->list, k->w.buf, k->w.low, s->data.at, n, false);
     start_send(k, s->data.at, n, rank, TAG_DATA);
     FM_STAT(fm_io_counters->exchanged_bytes += (uint64_t)n);
 }
@@ -574,13 +420,13 @@ static void clear_round(struct work *k)
         struct source *s = &k->w.sources[r];
 
         if (r == k->comm->rank) {
-            s->list = (struct list){0};
+            s->list = (struct fm_file_runs){0};
         } else {
-            clear_list(&s->list);
+            fm_file_runs_clear(&s->list);
         }
     }
     for (int g = 0; g < k->p->n_aggregators; g++) {
-        clear_list(&k->mine[g]);
+        fm_file_runs_clear(&k->mine[g]);
     }
 }
 
@@ -605,7 +451,7 @@ static void one_round(struct work *k, MPI_Count round)
     }
     for (int g = 0; g < k->p->n_aggregators; g++) {
         if (k->p->a->is_write) {
-            k->done += k->mine[g].runs.n_bytes;
+            k->done += k->mine[g].head.n_bytes;
         } else {
             take_part(k, g, round);
         }
