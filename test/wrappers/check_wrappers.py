@@ -18,6 +18,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HELLO = os.path.join(HERE, 'cmake', 'hello.c')
+COMPAT = os.path.join(HERE, 'compat.c')
 PROMISE = 'ABI 1.0 of MPI 5.0\n'
 faults = []
 
@@ -103,6 +104,22 @@ def check_compiling(where, mpicc, scratch):
     run(mpicc, '-x', 'c', '-', '-c', '-o', done, input='#include <mpi.h>\n')
 
 
+def check_compat(where, mpicc, mpicxx, scratch):
+    """Older names, which need the option and nothing else."""
+    prog = scratch + '/compat'
+    strict = ['-Wall', '-Wextra', '-Werror']
+    run(mpicc, *strict, COMPAT, '-o', prog, status=1)
+    for flags in ([], ['-O2', '-std=gnu11']):
+        run(mpicc, '--compat', *strict, *flags, COMPAT, '-o', prog)
+        expect(f'{where}: compat {flags}', run(prog) == 'compatible\n')
+    run(mpicc, '--compat', '-std=gnu89', *strict, '-c', '-x', 'c', os.devnull, '-o', prog + '.o')
+    if shutil.which('c++'):
+        run(mpicxx, '--compat', *strict, '-x', 'c++', COMPAT, '-x', 'none', '-o', prog)
+        expect(f'{where}: compat in C++', run(prog) == 'compatible\n')
+    show = shlex.split(run(mpicc, '--compat', '-show'))
+    expect(f'{where}: compat -show', '--compat' not in show and 'fathom/compat.h' in show, show)
+
+
 def check_programs(where, mpicc, scratch):
     shutil.rmtree(scratch, ignore_errors=True)
     os.makedirs(scratch)
@@ -118,6 +135,7 @@ def check_programs(where, mpicc, scratch):
     if shutil.which('c++'):
         run(mpicxx, '-x', 'c++', HELLO, '-x', 'none', '-o', prog)
         expect(f'{where}: C++ program', run(prog) == PROMISE)
+    check_compat(where, mpicc, mpicxx, scratch)
     clang = shutil.which('clang')
     if clang:
         run(mpicc, '-cc=' + clang, '-Werror', HELLO, '-o', prog)
