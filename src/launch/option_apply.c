@@ -186,6 +186,8 @@ static int take_job_option(struct fm_options *o, const struct fm_option *opt, ch
         return fm_option_seconds("--grace", v[0], &o->grace_s);
     case FM_OPT_SET:
         return set_variable(o, v[0]);
+    case FM_OPT_CHECK:
+        return fm_strings_add(&o->set, (char *)"coll_check=yes");
     case FM_OPT_BIND:
         return to_binding("--bind-to", v[0], &o->bind);
     case FM_OPT_STDIN:

@@ -63,6 +63,8 @@ static const struct fm_option options[] = {
      "SIGTERM to mpiexec (default 10)"},
     {"set", 1, FM_OPT_SET, "NAME=VALUE", "set a control variable (see fathom list)"},
     {"mpit", 1, FM_OPT_SET, NULL},
+    {"check", 0, FM_OPT_CHECK, "",
+     "compare the calls of collectives across ranks, as --set coll_check=yes does"},
     {"bind-to", 1, FM_OPT_BIND, "none|hwthread|core|socket|numa",
      "bind each rank to processors (default none)"},
     {"bind", 1, FM_OPT_BIND, NULL},

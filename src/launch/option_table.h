@@ -29,6 +29,7 @@ enum fm_option_id {
     FM_OPT_TIMEOUT,
     FM_OPT_GRACE,
     FM_OPT_SET,
+    FM_OPT_CHECK,
     FM_OPT_BIND,
     FM_OPT_REPORT_BINDINGS,
     FM_OPT_PRINT_EXITS,

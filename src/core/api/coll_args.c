@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "core/api/coll_alias.h"
+#include "core/api/coll_check.h"
 #include "core/api/dtype_args.h"
 #include "core/api/find.h"
+#include "core/coll/coll_vars.h"
 
 /* One call while it is being prepared. */
 struct call {
@@ -434,6 +436,9 @@ int fm_coll_args_call(const struct fm_coll_args *a)
     fm_api_enter(a->form.call);
     rc = check_hints(a);
     rc = rc == MPI_SUCCESS ? prepare(&k) : rc;
+    if (rc == MPI_SUCCESS && FM_UNLIKELY(fm_coll_counters->check)) {
+        rc = fm_coll_check(a, &k.c);
+    }
     if (rc == MPI_SUCCESS) {
         rc = a->form.kind == FM_BLOCKING ? run(&k) : make_request(&k);
     }

@@ -39,6 +39,9 @@ FM_COLL_KINDS(ENUM)
 static const struct fathom_enum_item timing_items[] = {{0, "asked"}, {1, "always"}};
 static const struct fathom_enum timings = {"coll_timing", timing_items, FM_ARRAY_LEN(timing_items)};
 
+static const struct fathom_enum_item check_items[] = {{0, "no"}, {1, "yes"}};
+static const struct fathom_enum checks = {"coll_check", check_items, FM_ARRAY_LEN(check_items)};
+
 static const struct fathom_cvar cvars[] = {
     FM_COLL_KINDS(FORCE_ROW) FM_COLL_CUTOFFS(CUTOFF_ROW)
     {.name = "coll_scratch_max",
@@ -54,6 +57,13 @@ static const struct fathom_cvar cvars[] = {
              "reads of the clock per call.",
      .type = FATHOM_INT, .scope = FATHOM_SCOPE_LOCAL, .verbosity = FATHOM_USER_DETAIL,
      .items = &timings, .at = WORD(timing), .category = "coll"},
+    {.name = "coll_check",
+     .desc = "Whether the ranks of a communicator compare function, root, operation, datatypes and "
+             "counts before each collective, and report a mismatch with both sides named. Set it "
+             "(or run mpiexec --check) when a program hangs or computes wrong results; each call "
+             "then costs an allgather more.",
+     .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ, .verbosity = FATHOM_USER_BASIC,
+     .items = &checks, .at = WORD(check), .category = "coll"},
 };
 
 /* One algorithm of a kind: number, name in the variables. */

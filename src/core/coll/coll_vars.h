@@ -66,6 +66,7 @@ struct fm_coll_counters {
     struct fathom_level scratch;    /* bytes that fm_coll_scratch_take() can give */
     uint64_t n_scratch_misses;      /* blocks that came from malloc */
     uint64_t timing;                /* control variable: not 0: take the time of all */
+    uint64_t check;                 /* control variable: compare the calls of all ranks */
     uint64_t n_timers;              /* started handles of timers, the registry's */
     uint64_t on_chosen;             /* event */
 };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a user reads after a mistake: rank, call, class, the argument's value, and a status that is not 0.
 
-    test_misuse.py MPIEXEC MISUSE
+    test_misuse.py MPIEXEC MISUSE MISMATCH
 """
 import re
 import subprocess
@@ -39,15 +39,22 @@ EXPECT = {
     "split_alltoall": ["MPI_Alltoall", "MPI_ERR_"],
     "split_reduce": ["MPI_Reduce", "MPI_ERR_"],
     "split_allreduce": ["MPI_Allreduce", "MPI_ERR_"],
+    # With coll_check: both sides are named, also by calls that do not wait.
+    "fatal-0": ["MPI_Ibcast", "MPI_ERR_ROOT", "rank 0 MPI_Ibcast (1 x MPI_INT, root 0)",
+                "rank 1 MPI_Ibcast (1 x MPI_INT, root 1)"],
+    "fatal-1": ["MPI_ERR_OTHER", "rank 0 MPI_Ibarrier", "rank 1 MPI_Iallreduce (1 x MPI_INT, MPI_SUM)"],
+    "fatal-2": ["MPI_ERR_TYPE", "rank 0 MPI_Bcast (1 x MPI_INT, root 0)", "rank 1 MPI_Bcast (2 x MPI_INT, root 0)"],
 }
 
 
 def main():
-    mpiexec, misuse = sys.argv[1:]
+    mpiexec, misuse, mismatch = sys.argv[1:]
     failed = 0
     for mistake, words in EXPECT.items():
-        done = subprocess.run([mpiexec, "-n", "8" if mistake.startswith("split") else "2", misuse, mistake], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+        program = [mismatch] if mistake.startswith("fatal") else [misuse]
+        done = subprocess.run([mpiexec] + (["--check"] if program == [mismatch] else []) + ["-n", "8" if mistake.startswith("split") else "2"] + program + [mistake],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                              check=False)
         text = done.stderr.decode(errors="replace")
         problems = ["does not say %r" % w for w in words if w not in text]
         if done.returncode == 0:
