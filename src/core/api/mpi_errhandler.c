@@ -2,6 +2,7 @@
 /* Error handlers, classes, codes and strings (MPI-5.0 9.3 - 9.5). What needs no object works before
    MPI_Init and after MPI_Finalize (11.4). */
 #include "core/api/file_args.h"
+#include "core/api/win_args.h"
 
 #include <string.h>
 
@@ -193,6 +194,50 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
     return rc;
 }
 FM_ALIAS(Session_call_errhandler)
+
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
+{
+    struct fm_win *w;
+    int rc;
+
+    fm_api_enter_any();
+    rc = fm_find_win(FM_CALL, win, &w);
+    rc = rc == MPI_SUCCESS ? set(w, FM_CALL, FM_KIND_WIN, errhandler) : rc;
+    fm_api_leave_any();
+    return rc;
+}
+FM_ALIAS(Win_set_errhandler)
+
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
+{
+    struct fm_win *w;
+    int rc;
+
+    fm_api_enter_any();
+    rc = fm_find_win(FM_CALL, win, &w);
+    rc = rc == MPI_SUCCESS ? fm_find_out(w, FM_CALL, "errhandler", errhandler) : rc;
+    if (rc == MPI_SUCCESS) {
+        struct fm_errhandler *eh = fm_errhandler_of(w);
+
+        *errhandler = fm_handle_of(eh->head.handle ? eh : fm_object_ref(eh));
+    }
+    fm_api_leave_any();
+    return rc;
+}
+FM_ALIAS(Win_get_errhandler)
+
+int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
+{
+    struct fm_win *w;
+    int rc;
+
+    fm_api_enter(FM_CALL);
+    rc = fm_find_win(FM_CALL, win, &w);
+    rc = rc == MPI_SUCCESS ? fm_errhandler_call(w, FM_CALL, errorcode) : rc;
+    fm_api_leave();
+    return rc;
+}
+FM_ALIAS(Win_call_errhandler)
 
 /* Of a file, or of MPI_FILE_NULL, whose handler is that of files opened later (14.7). */
 static int find_file_or_null(const char *call, MPI_File file, struct fm_file **out_file)

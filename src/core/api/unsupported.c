@@ -23,16 +23,12 @@
 
 /* clang-format off */
 #define ROWS(X) \
-    X(MPI_Accumulate) \
-    X(MPI_Accumulate_c) \
     X(MPI_Close_port) \
     X(MPI_Comm_accept) \
     X(MPI_Comm_connect) \
     X(MPI_Comm_join) \
     X(MPI_Comm_spawn) \
     X(MPI_Comm_spawn_multiple) \
-    X(MPI_Compare_and_swap) \
-    X(MPI_Fetch_and_op) \
     X(MPI_File_get_position_shared) \
     X(MPI_File_iread_shared) \
     X(MPI_File_iread_shared_c) \
@@ -53,10 +49,6 @@
     X(MPI_File_write_ordered_end) \
     X(MPI_File_write_shared) \
     X(MPI_File_write_shared_c) \
-    X(MPI_Get) \
-    X(MPI_Get_accumulate) \
-    X(MPI_Get_accumulate_c) \
-    X(MPI_Get_c) \
     X(MPI_Ineighbor_allgather) \
     X(MPI_Ineighbor_allgather_c) \
     X(MPI_Ineighbor_allgatherv) \
@@ -91,59 +83,9 @@
     X(MPI_Neighbor_alltoallw_init_c) \
     X(MPI_Open_port) \
     X(MPI_Publish_name) \
-    X(MPI_Put) \
-    X(MPI_Put_c) \
-    X(MPI_Raccumulate) \
-    X(MPI_Raccumulate_c) \
     X(MPI_Register_datarep) \
     X(MPI_Register_datarep_c) \
-    X(MPI_Rget) \
-    X(MPI_Rget_accumulate) \
-    X(MPI_Rget_accumulate_c) \
-    X(MPI_Rget_c) \
-    X(MPI_Rput) \
-    X(MPI_Rput_c) \
     X(MPI_Unpublish_name) \
-    X(MPI_Win_allocate) \
-    X(MPI_Win_allocate_c) \
-    X(MPI_Win_allocate_shared) \
-    X(MPI_Win_allocate_shared_c) \
-    X(MPI_Win_attach) \
-    X(MPI_Win_call_errhandler) \
-    X(MPI_Win_complete) \
-    X(MPI_Win_create) \
-    X(MPI_Win_create_c) \
-    X(MPI_Win_create_dynamic) \
-    X(MPI_Win_create_keyval) \
-    X(MPI_Win_delete_attr) \
-    X(MPI_Win_detach) \
-    X(MPI_Win_fence) \
-    X(MPI_Win_flush) \
-    X(MPI_Win_flush_all) \
-    X(MPI_Win_flush_local) \
-    X(MPI_Win_flush_local_all) \
-    X(MPI_Win_free) \
-    X(MPI_Win_free_keyval) \
-    X(MPI_Win_get_attr) \
-    X(MPI_Win_get_errhandler) \
-    X(MPI_Win_get_group) \
-    X(MPI_Win_get_info) \
-    X(MPI_Win_get_name) \
-    X(MPI_Win_lock) \
-    X(MPI_Win_lock_all) \
-    X(MPI_Win_post) \
-    X(MPI_Win_set_attr) \
-    X(MPI_Win_set_errhandler) \
-    X(MPI_Win_set_info) \
-    X(MPI_Win_set_name) \
-    X(MPI_Win_shared_query) \
-    X(MPI_Win_shared_query_c) \
-    X(MPI_Win_start) \
-    X(MPI_Win_sync) \
-    X(MPI_Win_test) \
-    X(MPI_Win_unlock) \
-    X(MPI_Win_unlock_all) \
-    X(MPI_Win_wait) \
     /* the end */
 /* clang-format on */
 

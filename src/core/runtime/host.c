@@ -15,6 +15,7 @@
 #include "core/object/comm.h"
 #include "core/object/info.h"
 #include "core/p2p/match.h"
+#include "core/rma/win_vars.h"
 #include "core/runtime/process.h"
 #include "core/runtime/runtime.h"
 #include "transport/ofi/ofi_open.h"
@@ -73,6 +74,7 @@ static void host_start(void)
     fathom_mpit_add(&fm_coll_vars, &counters.coll);
     fathom_mpit_add(&fm_coll_shm_vars, &counters.coll_shm);
     fathom_mpit_add(&fm_io_vars, &counters.io);
+    fathom_mpit_add(&fm_rma_vars, &counters.rma);
     fathom_mpit_add(&fm_ofi_vars, &counters.transports.ofi);
     fathom_mpit_add(&fm_shm_vars, &counters.transports.shm);
 }

@@ -19,6 +19,7 @@ struct fm_host_counters {
     void *comm;
     void *op;
     void *coll;
+    void *rma;
     void *coll_shm;
     void *io;
     struct fm_process_blocks transports;

@@ -20,6 +20,7 @@
 #include "core/io/file.h"
 #include "core/object/group.h"
 #include "core/p2p/wait.h"
+#include "core/rma/win.h"
 #include "core/runtime/host.h"
 #include "core/runtime/leaks.h"
 #include "core/runtime/process.h"
@@ -64,6 +65,7 @@ static int open_rooms(void)
     rc = rc ? rc : fm_comm_init(fm_host_counters()->comm);
     rc = rc ? rc : fm_dtype_init();
     rc = rc ? rc : fm_op_init(fm_host_counters()->op);
+    rc = rc ? rc : fm_win_init(fm_host_counters()->rma);
     if (!rc) {
         fm_coll_vars_init(fm_host_counters()->coll);
         fm_coll_shm_init(fm_host_counters()->coll_shm);
@@ -73,6 +75,7 @@ static int open_rooms(void)
 
 static void close_rooms(void)
 {
+    fm_win_finish();
     fm_coll_scratch_finish();
     fm_op_finish();
     fm_dtype_finish();
@@ -96,6 +99,7 @@ static int open_channel(void)
     if (rc) {
         return rc;
     }
+    fm_win_open(rt->ch);
     rt->ch->page = fathom_mpit_page_get();
     rt->ch->lock = &fm_root.lock;
     rt->ch->n_local = rt->pm->n_local;
