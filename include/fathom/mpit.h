@@ -390,8 +390,14 @@ int fathom_mpit_host(const struct fathom_host *host);
 /* Use [page, page + len) as the shared page: zeroed, aligned to 64 bytes, the caller's, and there
    as long as the process (it is made by the launcher). Without this call the registry maps an
    anonymous page of FATHOM_PAGE_LEN. Only before the first fathom_mpit_add(). Returns 0, or -1: too
-   small, not aligned, or too late. */
+   small, not aligned, or too late. After fork() the child has a private copy of it at the same
+   address, if it is a mapping of whole pages: it sees alone what it counts. */
 int fathom_mpit_page(void *page, size_t len);
+
+/* Move the page, a mapping of whole pages that fathom_mpit_page() got, into a file of the same
+   length: addresses stay, and no count is lost. For a host that learns late which page is its own.
+   Returns 0, or -1 with errno: the page stays where it is. */
+int fathom_mpit_page_move(int fd, size_t len);
 
 /* The page in use, mapped if there is none yet. The registry's, to be read; NULL when memory is
    out. */

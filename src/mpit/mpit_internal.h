@@ -178,6 +178,8 @@ struct fathom_page_row *fm_t_page_row_new(const char *name, const char *unit);
 void fm_t_page_row_publish(void);
 uint64_t fm_t_page_offset(const void *at);
 struct fathom_page_object *fm_t_page_object_new(void);
+/* mpit_remap.c: in a child after fork(), a private copy takes the place of the shared page. */
+void fm_t_remap_private(void);
 /* An entry is free again; NULL is fine. */
 void fm_t_page_object_give(struct fathom_page_object *entry);
 

@@ -95,6 +95,7 @@ int fm_t_page_open(void)
     }
     lay_out(page, FATHOM_PAGE_LEN);
     fm_t_root.page = page;
+    fm_t_root.is_own_page = true;
     return 0;
 }
 

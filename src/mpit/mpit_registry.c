@@ -8,6 +8,25 @@
  */
 #include "mpit/mpit_live.h"
 
+#include <pthread.h>
+
+static void before_fork(void)
+{
+    fm_t_lock_before_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+    fm_t_lock_after_fork(false);
+}
+
+/* The child may use MPI_T, on a page of its own: the counters belong to the parent. */
+static void after_fork_in_child(void)
+{
+    fm_t_remap_private();
+    fm_t_lock_after_fork(true);
+}
+
 /* Called locked. The first user ever adds the tables; after that the set does not change. */
 static int first_start(void)
 {
@@ -16,6 +35,7 @@ static int first_start(void)
     }
     if (!fm_t_root.is_started_once) {
         fm_t_root.is_started_once = true;
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
         /* The host first: it may bring the page, which must be there before any table. */
         if (fm_t_root.host && fm_t_root.host->start) {
             fm_t_root.host->start();

@@ -38,6 +38,21 @@ void fm_t_unlock(void)
     }
 }
 
+/* The host's lock is its own affair: it may be held for long, and it comes before this one. */
+void fm_t_lock_before_fork(void)
+{
+    pthread_mutex_lock(&mutex);
+}
+
+void fm_t_lock_after_fork(bool is_child)
+{
+    if (is_child) { /* its thread has another id than the one that holds the lock */
+        mutex = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    } else {
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
 int fathom_mpit_host(const struct fathom_host *host)
 {
     if (!host || (fm_t_root.host && fm_t_root.host != host)) {

@@ -28,7 +28,7 @@ struct fm_t_category;
 struct fm_t_root {
     const struct fathom_host *host;
     struct fathom_page *page;
-    bool is_own_page;
+    bool is_own_page; /* private memory: no other process sees it */
     bool is_fixed;
     bool is_started_once;
     bool is_short;          /* memory was out while the set was made */
@@ -47,6 +47,11 @@ extern struct fm_t_root fm_t_root;
 /* The host's lock, then the registry's: both recursive. */
 void fm_t_lock(void);
 void fm_t_unlock(void);
+
+/* Around fork(): no other thread changes the registry meanwhile, and the lock is free in the child.
+ */
+void fm_t_lock_before_fork(void);
+void fm_t_lock_after_fork(bool is_child);
 
 /* Between the first MPI_T_init_thread and the last MPI_T_finalize. */
 static inline bool fm_t_is_ready(void)

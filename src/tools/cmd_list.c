@@ -423,10 +423,27 @@ static void follow_rename(struct list *l)
     }
 }
 
+/* The page of this process, which no other need see. Prints why when there is none: -1. */
+static int view_own(struct fm_views *out_views)
+{
+    const struct fathom_page *page = fathom_mpit_page_get();
+
+    *out_views = (struct fm_views){0};
+    out_views->items = page ? malloc(sizeof(*out_views->items)) : NULL;
+    if (!out_views->items) {
+        fprintf(stderr, "fathom: no memory for the variables\n");
+        return -1;
+    }
+    out_views->items[0] =
+        (struct fm_view){.page = page, .len = page->len, .rank = -1, .is_own = true};
+    out_views->n = 1;
+    return 0;
+}
+
 int fm_cmd_list(int argc, char **argv)
 {
     struct list l = {0};
-    pid_t job = getpid();
+    pid_t job = 0;
     int provided, rc = 1;
 
     for (int i = 1; i < argc; i++) {
@@ -450,7 +467,7 @@ int fm_cmd_list(int argc, char **argv)
     }
     follow_rename(&l);
     l.json = json_object_new_object();
-    if (fm_view_job(job, &l.views) == 0 && has_values(&l)) {
+    if ((l.is_foreign ? fm_view_job(job, &l.views) : view_own(&l.views)) == 0 && has_values(&l)) {
         show_all(&l);
         rc = 0;
         if (l.n_shown == 0) {

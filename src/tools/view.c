@@ -72,7 +72,9 @@ void fm_view_sort(struct fm_views *v)
 void fm_view_finish(struct fm_views *v)
 {
     for (int i = 0; i < v->n; i++) {
-        munmap((void *)v->items[i].page, v->items[i].len);
+        if (!v->items[i].is_own) {
+            munmap((void *)v->items[i].page, v->items[i].len);
+        }
     }
     free(v->items);
     *v = (struct fm_views){0};

@@ -14,7 +14,8 @@
 struct fm_view {
     const struct fathom_page *page;
     size_t len;
-    int rank; /* as numbered by the launcher; -1: a program without one */
+    int rank;    /* as numbered by the launcher; -1: a program without one */
+    bool is_own; /* memory of this process, not a mapping of the view's */
 };
 
 struct fm_views {

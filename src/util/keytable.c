@@ -188,29 +188,34 @@ struct fm_keytable_slot *fm_keytable_slot(struct fm_keytable *t, int rank)
     return (struct fm_keytable_slot *)((char *)t + sizeof(*t)) + rank;
 }
 
-int fm_keytable_claim(struct fm_keytable_slot *slot, int pid)
-{
-    int32_t seen = 0;
-
-    /* Pairs with itself in other processes: exactly one finds 0. */
-    if (atomic_compare_exchange_strong(&slot->claim, &seen, pid) || seen == pid) {
-        return 0;
-    }
-    if (kill(seen, 0) == 0 || errno == EPERM) {
-        return FM_AGAIN;
-    }
-    return fm_fail(-FM_E_PEER,
-                   "process %d was this rank of the job and has exited: start one MPI program "
-                   "per rank",
-                   (int)seen);
-}
-
 /* Entries that may be read; what a peer wrote there is not trusted. */
 static uint32_t n_entries(struct fm_keytable_slot *slot)
 {
     uint32_t n = atomic_load_explicit(&slot->n_entries, memory_order_acquire);
 
     return n < FM_KEYTABLE_KEYS ? n : FM_KEYTABLE_KEYS;
+}
+
+int fm_keytable_claim(struct fm_keytable_slot *slot, int pid)
+{
+    int32_t seen = 0;
+
+    /* Pairs with itself in other processes: exactly one finds 0. */
+    if (atomic_compare_exchange_strong(&slot->claim, &seen, pid)) {
+        return 0;
+    }
+    if (seen != pid && (kill(seen, 0) == 0 || errno == EPERM)) {
+        return FM_AGAIN;
+    }
+    if (atomic_load(&slot->phase) == FM_PLACE_INIT || n_entries(slot) > 0) {
+        return fm_fail(
+            -FM_E_PEER,
+            "process %d was this rank of the job and ended without MPI_Finalize: another "
+            "MPI program can follow in its place only after all ranks have called it",
+            (int)seen);
+    }
+    /* Of several that follow, one finds the process that was before. */
+    return atomic_compare_exchange_strong(&slot->claim, &seen, pid) ? 0 : FM_AGAIN;
 }
 
 int fm_keytable_put(struct fm_keytable *t, int rank, const char *key, const void *value, size_t len)

@@ -57,7 +57,7 @@ struct fm_keytable_slot {
     int32_t appnum;           /* which executable of an MPMD job */
     _Atomic uint32_t is_gone; /* that process has ended */
     /* Written by the rank. */
-    _Atomic int32_t claim;    /* the process that speaks MPI in this place; 0: none yet */
+    _Atomic int32_t claim;    /* the process that called MPI_Init in this place; 0: none yet */
     _Atomic uint32_t phase;   /* enum fm_place_phase */
     _Atomic uint32_t aborted; /* enum fm_place_abort; not NONE: status and text are set */
     int32_t abort_status;
@@ -119,8 +119,9 @@ int fm_keytable_page_fd(const struct fm_keytable_place *place, int *out_fd);
 struct fm_keytable_slot *fm_keytable_slot(struct fm_keytable *t, int rank);
 
 /*
- * Speak for this place. 0: it is ours (or was already). FM_AGAIN: another process that still lives
- * does. -FM_E_PEER: one did that has ended.
+ * Take this place for a process that calls MPI_Init, also after an earlier program that has called
+ * MPI_Finalize. 0; FM_AGAIN: another process that still lives has it; -FM_E_PEER: an earlier
+ * program ended, or was replaced by exec, without MPI_Finalize.
  */
 int fm_keytable_claim(struct fm_keytable_slot *slot, int pid);
 

@@ -14,6 +14,8 @@
  *     close                      close all descriptors above 2, as some parents do
  *     shut                       close standard output
  *     fork                       a child that sleeps on and holds all that is open
+ *     tool                       use MPI_T from now on
+ *     run:WORDS exec:WORDS       this program with other words, as a child or in its own place
  *     nest                       run another MPI program, which is no rank, and say how it ended
  */
 #include <fcntl.h>
@@ -70,6 +72,20 @@ static void nest(void)
     say("nest", system(command));
 }
 
+static void other_words(const char *words, int is_exec)
+{
+    char command[4200];
+
+    snprintf(command, sizeof(command), "%s%s %s", is_exec ? "exec " : "", program, words);
+    if (is_exec) {
+        execl("/bin/sh", "sh", "-c", command, (char *)0);
+        _exit(97);
+    }
+    if (system(command) != 0) {
+        exit(96);
+    }
+}
+
 static void close_all(void)
 {
     for (int fd = 3; fd < 1024; fd++) {
@@ -114,6 +130,10 @@ static void act(const char *word)
         who();
     } else if (strcmp(word, "nest") == 0) {
         nest();
+    } else if (strcmp(word, "tool") == 0) {
+        MPI_T_init_thread(MPI_THREAD_SINGLE, &n);
+    } else if (strncmp(word, "run:", 4) == 0 || strncmp(word, "exec:", 5) == 0) {
+        other_words(colon + 1, word[0] == 'e');
     } else if (strcmp(word, "fork") == 0) {
         leave_child();
     } else {

@@ -124,11 +124,40 @@ class End(Test):
         job.expect('here', 2)
         self.ends(job, 0)
 
-    def test_second_program_in_one_place(self):
-        job = self.mpiexec('-n', 1, 'sh', '-c',
-                           f'{harness.ACTOR} init finalize && {harness.ACTOR} init finalize')
+    def test_programs_follow_each_other_in_one_place(self):
+        """One after the other, if each calls MPI_Finalize; the page is that of the last one."""
+        actor = f'{harness.ACTOR} init barrier who say:here barrier finalize'
+        job = self.mpiexec('-n', 3, 'sh', '-c', f'{actor} && {actor} && {actor}')
+        self.ends(job, 0)
+        self.assertEqual(job.out.count('here 0 rank'), 9)
+        for r in range(3):
+            self.assertEqual(job.out.count(f'of {300 + r} rank {r} '), 3)
+        job = self.mpiexec('-n', 1, 'sh', '-c', f'{harness.ACTOR} init; {harness.ACTOR} init finalize')
         self.assertNotEqual(job.end(), 0)
-        self.assertIn('one MPI program per rank', job.err)
+        self.assertIn('ended without MPI_Finalize: another MPI program can follow', job.err)
+
+    def test_exec_after_finalize(self):
+        """The second program has the same process id."""
+        job = self.mpiexec('-n', 2, harness.ACTOR, 'init', 'barrier', 'finalize',
+                           'exec:init barrier say:here finalize')
+        self.ends(job, 0)
+        self.assertEqual(job.out.count('here'), 2)
+
+    def test_tools_before_the_program(self):
+        """What only uses MPI_T is not the rank, whether it is there before, beside or as its parent."""
+        job = self.mpiexec('-n', 2, 'sh', '-c', f'{harness.FATHOM} list mpit_handles >/dev/null; '
+                           f'exec {harness.ACTOR} init barrier say:here finalize')
+        self.ends(job, 0)
+        self.assertEqual(job.out.count('here'), 2)
+        job = self.mpiexec('-n', 2, harness.ACTOR, 'tool', 'run:init barrier say:here finalize')
+        self.ends(job, 0)
+        self.assertEqual(job.out.count('here'), 2)
+        job = self.mpiexec('-n', 2, harness.ACTOR, 'tool', 'init', 'barrier', 'say:here', 'wait')
+        job.expect('here', 2)
+        where = self.start(harness.FATHOM, 'where', job.pid)
+        self.ends(where, 0)
+        self.assertEqual(where.out.count(' computing'), 2, where.out)
+        job.kill_all()
 
     def test_program_started_by_a_rank_runs_alone(self):
         job = self.actor(2, 'init', 'barrier', 'nest', 'barrier', 'finalize')

@@ -24,8 +24,10 @@ static int init(const char *call, int required, int *out_provided)
     fm_runtime_lock_init();
     fm_api_enter(call);
     if (fm_runtime_world_phase() != FM_PHASE_BEFORE) {
-        rc = fm_raise(NULL, call, MPI_ERR_OTHER, "MPI was initialized already%s: once is all",
-                      fm_runtime_world_phase() == FM_PHASE_AFTER ? ", and finalized" : "");
+        rc = fm_root.phase == FM_PHASE_FORKED
+                 ? fm_raise(NULL, call, MPI_ERR_OTHER, "%s", fm_handle_why_not_running())
+                 : fm_raise(NULL, call, MPI_ERR_OTHER, "MPI was initialized already%s: once is all",
+                            fm_runtime_world_phase() == FM_PHASE_AFTER ? ", and finalized" : "");
     } else {
         rc = fm_runtime_init(required, out_provided);
         rc = rc ? fm_raise_status(NULL, call, rc) : MPI_SUCCESS;
@@ -80,6 +82,9 @@ static int need_world(const char *call)
     if (fm_runtime_world_phase() == FM_PHASE_RUNNING) {
         return 0;
     }
+    if (fm_root.phase == FM_PHASE_FORKED) {
+        return fm_raise(NULL, call, MPI_ERR_OTHER, "%s", fm_handle_why_not_running());
+    }
     return fm_raise(NULL, call, MPI_ERR_OTHER, "it was called %s",
                     fm_runtime_world_phase() == FM_PHASE_BEFORE
                         ? "before MPI_Init: call MPI_Init or MPI_Init_thread first"
@@ -90,6 +95,10 @@ int PMPI_Finalize(void)
 {
     int rc;
 
+    /* Exit handlers that a child inherited call this: there is nothing to end in it. */
+    if (fm_root.phase == FM_PHASE_FORKED) {
+        return MPI_SUCCESS;
+    }
     fm_runtime_lock_init();
     fm_api_enter(FM_CALL);
     rc = need_world(FM_CALL);

@@ -22,6 +22,9 @@
 static struct fm_errhandler fatal = PREDEFINED(FM_ERRHANDLER_FATAL);
 static struct fm_errhandler abort_object = PREDEFINED(FM_ERRHANDLER_ABORT);
 static struct fm_errhandler just_return = PREDEFINED(FM_ERRHANDLER_RETURN);
+/* The handler of errors while MPI_COMM_SELF does not exist. Written in a forked child, which has
+   one thread. */
+static struct fm_errhandler *initial = &fatal;
 
 /* Where each kind keeps its handler; 0: it has none. Written before MPI_Init returns. */
 static size_t handler_at[FM_KIND_COUNT];
@@ -94,7 +97,14 @@ struct fm_errhandler *fm_errhandler_of(void *object)
     if (!object) {
         place = place_of(fm_comm_get(MPI_COMM_SELF));
     }
-    return place && *place ? *place : &fatal;
+    return place && *place ? *place : initial;
+}
+
+void fm_errhandler_outlive(void)
+{
+    struct fm_errhandler *eh = fm_errhandler_of(NULL);
+
+    initial = eh->type == FM_ERRHANDLER_RETURN ? eh : &fatal;
 }
 
 int fm_errhandler_set(void *object, struct fm_errhandler *eh)
@@ -142,9 +152,11 @@ static _Noreturn void die(const char *call, int code, const char *reason, const 
         at += snprintf(text + at, sizeof(text) - (size_t)at, "rank %d of %d ", fm_root.rank,
                        fm_root.size);
     }
-    at += snprintf(text + at, sizeof(text) - (size_t)at,
-                   "(pid %d) on host %s: %s failed: %s%s%s; the job ends, since %s\n",
-                   (int)getpid(), host, call, name, *name && *reason ? ": " : "", reason, because);
+    at +=
+        snprintf(text + at, sizeof(text) - (size_t)at,
+                 "(pid %d) on host %s: %s failed: %s%s%s; %s, since %s\n", (int)getpid(), host,
+                 call, name, *name && *reason ? ": " : "", reason,
+                 fm_root.phase == FM_PHASE_FORKED ? "this process ends" : "the job ends", because);
     if (at >= (int)sizeof(text)) {
         at = (int)sizeof(text) - 1;
         text[at - 1] = '\n';
@@ -259,17 +271,15 @@ static const int class_of_kind[FM_KIND_COUNT] = {
 /* Infos, error handlers and sessions may be used while MPI is not running (MPI-5.0 11.4). */
 static bool needs_init(enum fm_kind kind)
 {
-    return kind != FM_KIND_INFO && kind != FM_KIND_ERRHANDLER && kind != FM_KIND_SESSION;
+    return kind != FM_KIND_INFO && kind != FM_KIND_ERRHANDLER &&
+           (kind != FM_KIND_SESSION || fm_root.phase == FM_PHASE_FORKED);
 }
 
 int fm_raise_handle_on(void *object, enum fm_kind kind, const char *call, const void *handle,
                        const char *argument)
 {
     if (needs_init(kind) && fm_root.phase != FM_PHASE_RUNNING) {
-        return fm_raise(NULL, call, MPI_ERR_OTHER, "it was called %s",
-                        fm_root.phase == FM_PHASE_BEFORE
-                            ? "before MPI_Init: call MPI_Init or MPI_Init_thread first"
-                            : "after MPI_Finalize: nothing may be sent, received or made then");
+        return fm_raise(NULL, call, MPI_ERR_OTHER, "%s", fm_handle_why_not_running());
     }
     if (fm_handle_is_null(kind, handle)) {
         return fm_raise(object, call, class_of_kind[kind], "%s is %s: a %s is needed", argument,

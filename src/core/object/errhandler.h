@@ -44,6 +44,10 @@ int fm_errhandler_init(void);
    byte offset. Said once by the room that owns the struct. */
 void fm_errhandler_place(enum fm_kind kind, size_t at);
 
+/* In a forked child, which has no MPI_COMM_SELF: errors are returned there, if they were in its
+   parent, else they end the child. */
+void fm_errhandler_outlive(void);
+
 /* The handler that an object's errors go to now, never NULL; see fm_raise() for NULL objects. */
 struct fm_errhandler *fm_errhandler_of(void *object);
 /* Give the object a handler (a reference is taken) in the place of its present one. */

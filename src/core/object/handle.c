@@ -96,14 +96,29 @@ static bool is_lasting(unsigned kind)
     return kind == FM_KIND_INFO || kind == FM_KIND_ERRHANDLER;
 }
 
-void fm_handle_finish(void)
+static void forget_predefined(void)
 {
-    /* First the table: what it names may lie in the pools. */
     for (size_t i = 0; i < FM_HANDLE_RESERVED; i++) {
         if (fm_root.predefined[i] && !is_lasting(fm_root.predefined[i]->kind)) {
             fm_root.predefined[i] = NULL;
         }
     }
+}
+
+void fm_handle_abandon(void)
+{
+    fm_root.lasting = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    forget_predefined();
+    for (unsigned kind = 0; kind < FM_KIND_COUNT; kind++) {
+        if (!is_lasting(kind)) {
+            fm_root.pools[kind] = (struct fm_pool){0};
+        }
+    }
+}
+
+void fm_handle_finish(void)
+{
+    forget_predefined(); /* first: what the table names may lie in the pools */
     for (unsigned kind = 0; kind < FM_KIND_COUNT; kind++) {
         if (!is_lasting(kind)) {
             fm_pool_finish(&fm_root.pools[kind]);
@@ -125,8 +140,13 @@ void *fm_object_new(enum fm_kind kind)
 
 void *fm_object_no_room(enum fm_kind kind)
 {
-    fm_fail(-FM_E_NOMEM, "too many live objects of one kind (%llu)",
-            (unsigned long long)*fm_root.pools[kind].n_live);
+    const uint64_t *n = fm_root.pools[kind].n_live;
+
+    if (n) {
+        fm_fail(-FM_E_NOMEM, "too many live objects of one kind (%llu)", (unsigned long long)*n);
+    } else {
+        fm_fail(-FM_E_INVAL, "%s", fm_handle_why_not_running());
+    }
     return NULL;
 }
 
@@ -152,6 +172,19 @@ void fm_handle_predefine(const void *handle, void *object)
     fm_root.predefined[(uintptr_t)handle] = object;
     if (object) {
         ((struct fm_object *)object)->handle = (uint16_t)(uintptr_t)handle;
+    }
+}
+
+const char *fm_handle_why_not_running(void)
+{
+    switch (fm_root.phase) {
+    case FM_PHASE_BEFORE:
+        return "it was called before MPI_Init: call MPI_Init or MPI_Init_thread first";
+    case FM_PHASE_FORKED:
+        return "it was called in a child that fork() made of an MPI process: only the process that "
+               "called MPI_Init can use MPI, its children can use MPI_T";
+    default:
+        return "it was called after MPI_Finalize: nothing may be sent, received or made then";
     }
 }
 

@@ -56,7 +56,12 @@ struct fm_object {
 struct fm_comm;
 struct fm_request_counters;
 
-enum fm_phase { FM_PHASE_BEFORE = 0, FM_PHASE_RUNNING, FM_PHASE_AFTER };
+enum fm_phase {
+    FM_PHASE_BEFORE = 0,
+    FM_PHASE_RUNNING,
+    FM_PHASE_AFTER,
+    FM_PHASE_FORKED, /* a child that fork() made of a process that had called MPI_Init */
+};
 
 struct fm_root {
     struct fm_object *predefined[FM_HANDLE_RESERVED];
@@ -126,6 +131,9 @@ int fm_handle_pool(enum fm_kind kind, size_t obj_len, size_t max_objects);
 /* End every pool and forget every predefined object, but those of infos and error handlers, which
    may be used after MPI_Finalize. */
 void fm_handle_finish(void);
+/* In a forked child: no handle is valid any more, but those of infos and error handlers. What they
+   named stays in memory untouched, since pointers to it may be left. */
+void fm_handle_abandon(void);
 
 /* A new object of a kind: zeroed, head set, one reference. NULL (and fm_why) when out of room. */
 void *fm_object_new(enum fm_kind kind);
@@ -202,6 +210,9 @@ static FM_INLINE void *fm_handle_of(const void *object)
 
     return constant ? (void *)constant : (void *)(uintptr_t)object;
 }
+
+/* Why a call cannot be made now: the sentence of an error. Static. */
+const char *fm_handle_why_not_running(void);
 
 /* "communicator" and the like, and the name of the kind's null handle. Static texts. */
 const char *fm_kind_name(enum fm_kind kind);

@@ -3,6 +3,7 @@
 #include "core/runtime/host.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -27,37 +28,90 @@
 /* Written by host_start() alone, which the registry calls once, under its lock. */
 static struct fm_host_counters counters;
 
+/* The page is one that tools can see from outside. Written as `counters`, and under the lock of
+   initialization. */
+static bool is_shared;
+
 static const char *const environment[] = {
     "FATHOM_JOB",           "FATHOM_RANK",         "FATHOM_SIZE", "FATHOM_LOCAL_RANK",
     "FATHOM_LOCAL_SIZE",    FM_PAGE_SOCKET_ENV,    "FATHOM_CC",   "FATHOM_CXX",
     "FATHOM_PMIX_RANK_PID", "FATHOM_PMI_RANK_PID", NULL,
 };
 
-/*
- * The page that mpiexec made for this process, or one of our own with a descriptor that others can
- * open below /proc.
- */
-static void open_page(void)
+/* Descriptor of the page that mpiexec made for this place, empty and with its length; -1: there is
+   none. An earlier program in this place may have left its variables there. */
+static int page_of_launcher(size_t *out_len)
 {
     struct stat st;
-    void *page;
     int fd;
 
     if (fm_pm_own_page(&fd) != 0) {
-        fd = fm_segment_sealed("fathom-page", FATHOM_PAGE_LEN);
+        return -1;
+    }
+    if (fstat(fd, &st) != 0) {
+        close(fd);
+        return -1;
+    }
+    *out_len = (size_t)st.st_size;
+    return fd;
+}
+
+static void warn_no_page(void)
+{
+    fm_log_warn("the shared page cannot be used (%s): tools see this process from inside only",
+                strerror(errno));
+}
+
+/*
+ * The page is the launcher's in a process that called MPI_Init. A process that mpiexec started but
+ * that only uses MPI_T (a tool before exec, a child) must not write there: it gets memory that
+ * fm_host_share_page() can move. Any other process gets a page of its own, with a descriptor that
+ * tools can open below /proc.
+ */
+static void open_page(void)
+{
+    size_t len = FATHOM_PAGE_LEN;
+    int fd = page_of_launcher(&len), flags = MAP_SHARED;
+    void *page;
+
+    if (fd >= 0 && !fm_pm_own_is_claimed()) {
+        close(fd);
+        fd = -1;
+        flags |= MAP_ANONYMOUS;
+    } else if (fd >= 0) {
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)len);
+    } else {
+        fd = fm_segment_sealed("fathom-page", len);
         if (fd < 0) {
             return; /* the registry makes an anonymous one */
         }
         fm_pm_single_page(fd);
     }
-    if (fstat(fd, &st) != 0) {
+    is_shared = !(flags & MAP_ANONYMOUS);
+    page = mmap(NULL, len, PROT_READ | PROT_WRITE, flags, fd, 0);
+    if (page == MAP_FAILED || fathom_mpit_page(page, len) != 0) {
+        warn_no_page();
+    }
+}
+
+void fm_host_share_page(void)
+{
+    size_t len;
+    int fd;
+
+    if (is_shared || !fm_pm_own_is_claimed()) {
         return;
     }
-    page = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (page == MAP_FAILED || fathom_mpit_page(page, (size_t)st.st_size) != 0) {
-        fm_log_warn("the shared page cannot be used (%s): tools see this process from inside only",
-                    strerror(errno));
+    is_shared = true;
+    fd = page_of_launcher(&len);
+    if (fd < 0) {
+        return;
     }
+    fm_handle_lock_lasting(); /* the counters of infos and error handlers stand still */
+    if (fathom_mpit_page_move(fd, len) != 0) {
+        warn_no_page();
+    }
+    fm_handle_unlock_lasting();
 }
 
 static void host_start(void)

@@ -27,3 +27,7 @@ struct fm_host_counters {
 };
 
 const struct fm_host_counters *fm_host_counters(void);
+
+/* The place in the job has been taken: variables that MPI_T has used in private memory so far move
+   to the page that mpiexec made. */
+void fm_host_share_page(void);

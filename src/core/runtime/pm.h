@@ -71,12 +71,21 @@ int fm_pm_pmi1_open(struct fm_pm **out_pm);
 int fm_pm_single_open(struct fm_pm **out_pm);
 
 /*
- * The shared page that our mpiexec made for this process, as a descriptor that the caller closes;
- * may be asked before fm_pm_open(). FM_AGAIN: there is none.
+ * Take the place of this process in the job of our mpiexec: MPI_Init does so, before the registry
+ * starts, and a process that only uses MPI_T does not. 0, or why it has none: FM_AGAIN (mpiexec did
+ * not start it, or another process has the place) or a failure. Once taken it stays.
+ */
+int fm_pm_own_claim(void);
+
+/*
+ * The shared page that our mpiexec made for this place, as a descriptor that the caller closes.
+ * FM_AGAIN: there is none.
  */
 int fm_pm_own_page(int *out_fd);
+/* Has the place been taken? Then the page is this process's to write. */
+bool fm_pm_own_is_claimed(void);
 
-/* Its rank in the job of our mpiexec, likewise before fm_pm_open(); -1: none. */
+/* The rank of this place in the job of our mpiexec, taken or not; -1: none. */
 int fm_pm_own_rank(void);
 
 /* Tell our mpiexec, if there is one, that standard output could not be written. At any time. */

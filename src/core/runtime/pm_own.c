@@ -32,8 +32,9 @@ struct own {
  * has left MPI may come back (sessions). Written under the library lock.
  */
 static struct {
-    bool is_known;
+    bool is_known, is_claimed;
     int status; /* of finding it */
+    int claim_status;
     struct fm_keytable_place place;
     struct fm_keytable *table;
 } mine;
@@ -102,12 +103,6 @@ static int find_place(void)
     if (!rc) {
         rc = check_pid_space(mine.table);
     }
-    if (!rc) {
-        rc = fm_keytable_claim(fm_keytable_slot(mine.table, mine.place.rank), getpid());
-    }
-    if (!rc) {
-        die_with_parent(mine.table->launcher);
-    }
     if (rc && mine.table) {
         fm_keytable_unmap(mine.table);
         mine.table = NULL;
@@ -124,6 +119,26 @@ static int know_place(void)
     return mine.status;
 }
 
+int fm_pm_own_claim(void)
+{
+    int rc = know_place();
+
+    if (!rc && !mine.is_claimed) {
+        mine.is_claimed = true;
+        mine.claim_status =
+            fm_keytable_claim(fm_keytable_slot(mine.table, mine.place.rank), getpid());
+        if (mine.claim_status == 0) {
+            die_with_parent(mine.table->launcher);
+        }
+    }
+    return rc ? rc : mine.claim_status;
+}
+
+bool fm_pm_own_is_claimed(void)
+{
+    return mine.is_claimed && mine.claim_status == 0;
+}
+
 int fm_pm_own_page(int *out_fd)
 {
     int rc = know_place();
@@ -138,7 +153,7 @@ int fm_pm_own_rank(void)
 
 void fm_pm_own_lost_output(int error)
 {
-    if (mine.table) {
+    if (fm_pm_own_is_claimed()) {
         /* Relaxed: the launcher looks when this process has ended. */
         atomic_store_explicit(&fm_keytable_slot(mine.table, mine.place.rank)->lost_output, error,
                               memory_order_relaxed);
@@ -333,7 +348,7 @@ static const struct fm_pm_ops own_ops = {
 
 int fm_pm_own_open(struct fm_pm **out_pm)
 {
-    int rc = know_place();
+    int rc = fm_pm_own_claim();
     struct own *o;
 
     if (rc) {

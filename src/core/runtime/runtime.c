@@ -136,11 +136,18 @@ static void close_pm(void)
     fm_runtime.pm = NULL;
 }
 
+/* A process that uses MPI takes its place in the job, and with it the page that mpiexec made. */
 static int start_registry(void)
 {
+    int rc = fm_pm_own_claim();
+
+    if (rc < 0) {
+        return rc;
+    }
     if (fathom_mpit_start() != 0) {
         return fm_fail(-FM_E_INTERNAL, "the registry of variables cannot start");
     }
+    fm_host_share_page();
     return 0;
 }
 
@@ -237,12 +244,30 @@ static void close_at_exit(void)
     }
 }
 
+/* The job, its peers and all locks belong to the parent. World is over: MPI_Finalized says so to
+   exit handlers that the child has inherited. */
+static void after_fork_in_child(void)
+{
+    fm_runtime.pm = NULL; /* an error ends this process alone */
+    fm_runtime.world_phase = FM_PHASE_AFTER;
+    fm_root.phase = FM_PHASE_FORKED;
+    fm_root.wake = NULL;
+    fm_root.lock.mutex = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    fm_root.lock.n_wanting = 0;
+    init_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    fm_errhandler_outlive();
+    fm_handle_abandon();
+}
+
 int fm_runtime_open(int thread_level)
 {
     struct fm_runtime *rt = &fm_runtime;
     struct fm_process_counters *counters;
     int rc = 0;
 
+    if (fm_root.phase == FM_PHASE_FORKED) {
+        return fm_fail(-FM_E_UNSUPPORTED, "%s", fm_handle_why_not_running());
+    }
     if (rt->n_users == 0) {
         fm_root.abort = end_job;
         rc = rt->pm ? enter_ground() : open_ground();
@@ -255,6 +280,7 @@ int fm_runtime_open(int thread_level)
         rt->main_thread = pthread_self();
         rt->pid = getpid();
         atexit(close_at_exit);
+        pthread_atfork(NULL, NULL, after_fork_in_child);
     }
     if (thread_level > rt->thread_level) {
         rt->thread_level = thread_level;

@@ -270,7 +270,15 @@ START_TEST(tells_its_phase)
 
     ck_assert_int_eq(end_of(start_rank(0, finishes)), 0);
     ck_assert_uint_eq(atomic_load(&slot->phase), FM_PLACE_FINALIZED);
-    /* A second program in the same place is told so, and does not run alone. */
+    /* A second program may follow in the same place. */
+    ck_assert_int_eq(end_of(start_rank(0, finishes)), 0);
+}
+END_TEST
+
+START_TEST(none_follows_one_that_did_not_finish)
+{
+    ck_assert_int_eq(end_of(start_rank(0, only_starts)), 0);
+    /* It gets an error, and does not run alone. */
     ck_assert_int_eq(end_of(start_rank(0, finishes)), 100);
 }
 END_TEST
@@ -352,6 +360,7 @@ int main(void)
     tcase_add_test(t, fence_with_the_dead);
     tcase_add_test(t, start_after_one_left);
     tcase_add_test(t, tells_its_phase);
+    tcase_add_test(t, none_follows_one_that_did_not_finish);
     tcase_add_test(t, abort_reaches_the_launcher);
     tcase_add_test(t, children_of_ranks);
     tcase_add_test(t, single);

@@ -138,6 +138,20 @@ START_TEST(place_is_claimed_once)
     ck_assert_int_eq(fm_keytable_claim(slot, getpid()), FM_AGAIN);
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);
+    /* It has ended in MPI: no other can follow. */
+    atomic_store(&slot->phase, FM_PLACE_INIT);
+    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), -FM_E_PEER);
+    ck_assert_ptr_nonnull(strstr(fm_why(), "ended without MPI_Finalize"));
+    /* It had finished, but what it published is still there. */
+    atomic_store(&slot->phase, FM_PLACE_FINALIZED);
+    atomic_store(&slot->n_entries, 1);
+    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), -FM_E_PEER);
+    atomic_store(&slot->n_entries, 0);
+    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), 0);
+    ck_assert_int_eq(atomic_load(&slot->claim), getpid());
+    /* The same process after exec: not while it is in MPI. */
+    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), 0);
+    atomic_store(&slot->phase, FM_PLACE_INIT);
     ck_assert_int_eq(fm_keytable_claim(slot, getpid()), -FM_E_PEER);
 }
 END_TEST
