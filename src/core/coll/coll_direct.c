@@ -31,7 +31,7 @@ static int meet(struct fm_coll_shm *shm, uint64_t stamp, int status,
         *out_n = n;
     }
     fm_coll_shm_arrive(shm, n, stamp, NULL, NULL);
-    rc = fm_coll_shm_wait(shm, n, stamp);
+    rc = fm_coll_shm_wait_all(shm, n, stamp);
     if (rc == 0) {
         fm_coll_shm_all_came(shm, n);
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Short collectives through shared memory. Each rank packs its contribution into its entry of the
- * call's slot; the last one to arrive combines the entries of a reduction; the others unpack the
- * result, or their parts of the entries. In a broadcast or scatter the root alone writes.
+ * call's slot. The root of a reduction combines the entries; if all ranks want the result, the last
+ * one to arrive combines them for all, or each rank does it in flat calls. Of other collectives the
+ * ranks unpack their parts of the entries. In a broadcast or scatter the root alone writes.
  */
 #include <string.h>
 
@@ -36,44 +37,109 @@ static char *result_of(const struct call *k)
     return fm_coll_slot_result(&k->shm->view, k->n)->data;
 }
 
+static bool is_scan(const struct fm_coll *c)
+{
+    return c->kind == FM_COLL_SCAN || c->kind == FM_COLL_EXSCAN;
+}
+
+/* Does each rank that wants the result of a reduction combine the entries itself? Else the last
+   rank to arrive does it for all. */
+static bool is_for_each(const struct call *k)
+{
+    return k->c->kind == FM_COLL_REDUCE || k->shm->view.is_flat;
+}
+
 /* ---- combining ----------------------------------------------------------------------------- */
 
-/* Room for what fm_coll_combine_...() wants; false: out of memory. */
-static bool prepare(struct call *k, struct fm_coll_operands *o, struct fm_sched *temps)
+/* `size` operands of len bytes; room to unpack two, where the type has gaps. */
+static void prepare(struct call *k, int size, MPI_Count len, struct fm_coll_operands *o,
+                    struct fm_sched *temps)
 {
     struct fm_dtype *type = k->c->recv.dtype;
 
-    *o = (struct fm_coll_operands){.size = k->c->comm->size,
+    *o = (struct fm_coll_operands){.size = size,
                                    .op = k->c->op,
-                                   .count = k->len / (type->size ? type->size : 1),
+                                   .count = type->size ? len / type->size : 0,
                                    .dtype = type,
-                                   .packed_len = k->len};
-    o->at = fm_step_temp(temps, o->size * (MPI_Count)sizeof(*o->at));
+                                   .packed_len = len};
+    o->at = fm_step_temp(temps, size * (MPI_Count)sizeof(*o->at));
     if (!type->is_contig || type->true_lb != 0) {
         o->left = fm_step_temp_typed(temps, o->count, type);
         o->right = fm_step_temp_typed(temps, o->count, type);
     }
-    for (int r = 0; temps->rc == 0 && r < o->size; r++) {
-        o->at[r] = data_of(k, r);
-    }
-    return temps->rc == 0;
 }
 
 /* In the last rank to arrive. */
-static int combine(struct fm_coll_shm *shm, uint32_t n, void *ctx)
+static int combine_for_all(struct fm_coll_shm *shm, uint32_t n, void *ctx)
 {
     struct call *k = ctx;
+    int size = k->c->comm->size, rc;
     struct fm_coll_operands o;
     struct fm_sched temps;
-    int rc;
 
     fm_sched_init_local(&temps, k->c->comm);
-    if (prepare(k, &o, &temps)) {
-        if (k->c->kind == FM_COLL_SCAN || k->c->kind == FM_COLL_EXSCAN) {
+    prepare(k, size, k->len, &o, &temps);
+    for (int r = 0; temps.rc == 0 && r < size; r++) {
+        o.at[r] = data_of(k, r);
+    }
+    if (temps.rc == 0 && is_scan(k->c)) {
+        fm_coll_combine_prefixes(&o);
+    } else if (temps.rc == 0) {
+        fm_coll_combine_all(&o);
+        memcpy(result_of(k), o.at[size - 1], (size_t)k->len);
+    }
+    rc = temps.rc;
+    fm_sched_finish(&temps);
+    return rc;
+}
+
+/* Copies of the first `size` entries, from `at` bytes on: the last one at `last`, the others in
+   `room`. Operands that are only read stay where they are. */
+static void copy_operands(const struct call *k, struct fm_coll_operands *o, MPI_Count at,
+                          char *last, char *room)
+{
+    for (int r = 0; r < o->size; r++) {
+        bool is_read = is_scan(k->c) ? r == 0 : fm_coll_combine_reads(o->size, r);
+        char *entry = data_of(k, r) + at;
+
+        if (r == o->size - 1) {
+            o->at[r] = last;
+        } else {
+            o->at[r] = is_read ? entry : room;
+            room += is_read ? 0 : o->packed_len;
+        }
+        if (o->at[r] != entry) {
+            memcpy(o->at[r], entry, (size_t)o->packed_len);
+        }
+    }
+}
+
+/* This rank combines what it wants, `to`: all of the vector, or its block of it, `at` bytes on. */
+static int combine_here(struct call *k, struct fm_buf to, MPI_Count at)
+{
+    const struct fm_coll *c = k->c;
+    int size = c->kind == FM_COLL_SCAN     ? c->comm->rank + 1
+               : c->kind == FM_COLL_EXSCAN ? c->comm->rank
+                                           : c->comm->size;
+    MPI_Count len = fm_dtype_bytes(to.dtype, to.count);
+    struct fm_coll_operands o;
+    struct fm_sched temps;
+    char *room, *last;
+    int rc;
+
+    fm_sched_init_local(&temps, c->comm);
+    prepare(k, size, len, &o, &temps);
+    last = o.left.buf ? fm_step_temp(&temps, len) : to.buf;
+    room = fm_step_temp(&temps, (size - 1) * len);
+    if (temps.rc == 0) {
+        copy_operands(k, &o, at, last, room);
+        if (is_scan(c)) {
             fm_coll_combine_prefixes(&o);
         } else {
             fm_coll_combine_all(&o);
-            memcpy(result_of(k), o.at[o.size - 1], (size_t)k->len);
+        }
+        if (o.left.buf) {
+            fm_unpack_all(to.buf, to.count, to.dtype, last, len);
         }
     }
     rc = temps.rc;
@@ -156,45 +222,47 @@ static void take_blocks(const struct call *k)
     }
 }
 
-static void take_own_block(const struct call *k)
+/* This rank's block of a vector, and where it begins. */
+static struct fm_buf own_block(const struct fm_coll *c, MPI_Count *out_at)
 {
-    const struct fm_coll *c = k->c;
-    MPI_Count at = 0;
-
+    *out_at = 0;
     for (int r = 0; r < c->comm->rank; r++) {
-        at += fm_dtype_bytes(c->recv.dtype, fm_side_count(&c->recv, r));
+        *out_at += fm_dtype_bytes(c->recv.dtype, fm_side_count(&c->recv, r));
     }
-    unpack(fm_buf_of(c->recv.buf, fm_side_count(&c->recv, c->comm->rank), c->recv.dtype),
-           result_of(k) + at);
+    return fm_buf_of(c->recv.buf, fm_side_count(&c->recv, c->comm->rank), c->recv.dtype);
 }
 
-static void take_results(const struct call *k)
+static int take_reduction(struct call *k)
 {
     const struct fm_coll *c = k->c;
     int rank = c->comm->rank;
+    struct fm_buf to = fm_side_whole(&c->recv);
+    MPI_Count at = 0;
+    const char *from;
 
-    switch (c->kind) {
-    case FM_COLL_BARRIER:
-        return;
-    case FM_COLL_GATHER:
-    case FM_COLL_ALLGATHER:
-    case FM_COLL_ALLTOALL:
-        take_blocks(k);
-        return;
-    case FM_COLL_REDUCE_SCATTER:
-        take_own_block(k);
-        return;
-    case FM_COLL_SCAN:
-        unpack(fm_side_whole(&c->recv), data_of(k, rank));
-        return;
-    case FM_COLL_EXSCAN: /* the result of rank 0 is undefined: its buffer is left alone (6.11.2) */
-        if (rank > 0) {
-            unpack(fm_side_whole(&c->recv), data_of(k, rank - 1));
-        }
-        return;
-    default:
-        unpack(fm_side_whole(&c->recv), result_of(k));
+    if (c->kind == FM_COLL_EXSCAN && rank == 0) {
+        return 0; /* the result is undefined: its buffer is left alone (MPI-5.0 6.11.2) */
     }
+    if (c->kind == FM_COLL_REDUCE_SCATTER) {
+        to = own_block(c, &at);
+    }
+    if (is_for_each(k)) {
+        return to.count > 0 ? combine_here(k, to, at) : 0;
+    }
+    from = is_scan(c) ? data_of(k, c->kind == FM_COLL_SCAN ? rank : rank - 1) : result_of(k);
+    unpack(to, from + at);
+    return 0;
+}
+
+static int take_results(struct call *k)
+{
+    if (fm_coll_is_reduction(k->c->kind)) {
+        return take_reduction(k);
+    }
+    if (k->c->kind != FM_COLL_BARRIER) {
+        take_blocks(k);
+    }
+    return 0;
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
@@ -207,7 +275,7 @@ static int from_root(struct call *k)
     int rank = c->comm->rank, rc;
 
     if (rank != c->root) {
-        rc = fm_coll_shm_wait(k->shm, k->n, k->stamp);
+        rc = fm_coll_shm_wait_root(k->shm, k->n, k->stamp);
         if (rc == 0) {
             unpack(fm_side_whole(&c->recv), is_bcast ? result_of(k) : data_of(k, rank));
         }
@@ -239,24 +307,21 @@ static int from_all(struct call *k)
 {
     const struct fm_coll *c = k->c;
     struct fm_coll_entry *entry = fm_coll_slot_entry(&k->shm->view, k->n, (uint32_t)c->comm->rank);
+    bool is_combined = k->len > 0 && fm_coll_is_reduction(c->kind) && !is_for_each(k);
     int rc;
 
     entry->stamp = k->stamp;
     entry->error = 0;
     contribute(k);
-    fm_coll_shm_arrive(k->shm, k->n, k->stamp,
-                       k->len > 0 && fm_coll_is_reduction(c->kind) ? combine : NULL, k);
+    fm_coll_shm_arrive(k->shm, k->n, k->stamp, is_combined ? combine_for_all : NULL, k);
     if (!is_for_all(c) && c->comm->rank != c->root) {
         return 0;
     }
-    rc = fm_coll_shm_wait(k->shm, k->n, k->stamp);
-    if (rc == 0) {
-        if (is_for_all(c)) {
-            fm_coll_shm_all_came(k->shm, k->n);
-        }
-        take_results(k);
+    rc = fm_coll_shm_wait_all(k->shm, k->n, k->stamp);
+    if (rc == 0 && is_for_all(c)) {
+        fm_coll_shm_all_came(k->shm, k->n);
     }
-    return rc;
+    return rc ? rc : take_results(k);
 }
 
 static int run(struct fm_coll_shm *shm, const struct fm_coll *c, MPI_Count len)

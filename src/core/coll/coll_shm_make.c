@@ -17,6 +17,7 @@ static const struct fm_coll_shm refused;
 struct offer {
     struct fm_segment_address address;
     uint64_t stride;
+    uint64_t is_flat;
 };
 
 static bool is_worthwhile(const struct fm_comm *comm)
@@ -36,20 +37,25 @@ static bool all_near(const struct fm_comm *comm)
     return true;
 }
 
+/* An odd number of cache lines, so that the entries do not all lie in the same sets of a cache. */
 static uint64_t stride_for(const struct fm_comm *comm)
 {
-    uint64_t most =
-        fm_coll_shm_counters->max + offsetof(struct fm_coll_entry, data) + FM_CACHE_LINE - 1;
+    uint64_t len = fm_coll_shm_counters->max + offsetof(struct fm_coll_entry, data);
+    uint64_t n_lines = (len + FM_CACHE_LINE - 1) / FM_CACHE_LINE | 1;
     uint64_t room = fm_coll_shm_counters->memory / FM_COLL_SLOTS / ((uint64_t)comm->size + 1);
 
-    most = most < room ? most : room;
-    most = most / FM_CACHE_LINE * FM_CACHE_LINE;
-    return most < FM_CACHE_LINE ? FM_CACHE_LINE : most;
+    if (n_lines * FM_CACHE_LINE > room) {
+        n_lines = (room / FM_CACHE_LINE + 1) / 2 * 2 - 1;
+        n_lines = n_lines > room ? 1 : n_lines; /* 0 - 1 */
+    }
+    return n_lines * FM_CACHE_LINE;
 }
 
 static struct offer offer_one(const struct fm_comm *comm, bool is_wanted, struct fm_coll_shm *shm)
 {
-    struct offer offer = {.stride = stride_for(comm)};
+    struct offer offer = {.stride = stride_for(comm),
+                          .is_flat = !fm_progress_is_crowded(comm->ch) &&
+                                     (uint64_t)comm->size <= fm_coll_shm_counters->flat};
 
     if ((!is_wanted && !is_worthwhile(comm)) ||
         fm_coll_shm_counters->n_live.now >= fm_coll_shm_counters->max_comms || !all_near(comm) ||
@@ -132,6 +138,7 @@ static int make(struct fm_comm *comm, bool is_wanted)
     }
     fm_segment_hide(&shm->segment);
     shm->view = fm_coll_slots(shm->segment.base, (uint32_t)comm->size, offer.stride);
+    shm->view.is_flat = offer.is_flat;
     shm->comm = comm;
     comm->parts[FM_COMM_COLL] = (struct fm_comm_part){.state = shm, .drop = drop};
     fathom_level_add(&fm_coll_shm_counters->n_live, 1);

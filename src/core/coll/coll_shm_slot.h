@@ -14,6 +14,10 @@
  * and publishes the result under the number of the call, which the others poll. In a broadcast or
  * scatter the root publishes, and no rank arrives.
  *
+ * Few ranks with a processor each meet flat: a rank marks its own entry with the number of the
+ * call, the others poll all entries, and each rank that wants the result combines them itself. This
+ * saves the way of a cache line to the last rank and back.
+ *
  * Reuse. Call n takes the slot of call n - FM_COLL_SLOTS, which all ranks must have left. A rank
  * that completes a call that waits for all knows that all have begun it, and so have left those
  * before it; `last_all` is the last such call. Before a call that does not wait for all, each rank
@@ -25,8 +29,11 @@
  *      all entries, and no other rank writes to the slot then.
  *   P  publish's release store of result->word -> is_done's acquire load: the result is there, and
  *      `arrived` is 0 again for the call that takes the slot next.
- *   S  announce's flag and add, a full barrier, then the sleeper's last read of result->word  <->
- *      publish's store to result->word, a full barrier, then its read of n_sleeping. Of two that
+ *   M  mark's release store of an entry's word -> all_marked's acquire load: the entry is there.
+ *   S  announce's flag and add, a full barrier, then the sleeper's last read of the word that it
+ *      waits for  <->  publish's or mark's store to it, a full barrier, then its read of
+ * n_sleeping.
+ *      Of two that
  *      each write and then read what the other writes, at least one sees it: the sleeper the
  *      result, or the publisher the sleeper, to which it sends a wake-up. The flag is written
  * before
@@ -50,7 +57,7 @@
 
 /* A contribution or a result; `stride` bytes, a multiple of a cache line. */
 struct fm_coll_entry {
-    _Atomic uint32_t word; /* result: number of the call that it belongs to */
+    _Atomic uint32_t word; /* result, or entry of a flat call: number of the call */
     int32_t error;         /* 0 or -FM_E...: of the writer, or of all */
     uint64_t stamp;        /* names the call that its writer makes */
     char data[];           /* 16-byte aligned */
@@ -71,11 +78,12 @@ struct fm_coll_slots_head {
 /* A rank's own view of it. */
 struct fm_coll_slots {
     struct fm_coll_slots_head *head;
-    char *cells;
-    size_t stride, cell_len;
+    char *slots;
+    size_t stride, slot_len;
     uint32_t size;     /* ranks */
     uint32_t n;        /* number of the last call begun here */
     uint32_t last_all; /* ... of the last one completed that waited for all */
+    bool is_flat;
 };
 
 static FM_INLINE size_t fm_coll_slots_head_len(uint32_t size)
@@ -98,15 +106,15 @@ static FM_INLINE size_t fm_coll_slots_len(uint32_t size, size_t stride)
 static FM_INLINE struct fm_coll_slots fm_coll_slots(void *memory, uint32_t size, size_t stride)
 {
     return (struct fm_coll_slots){.head = memory,
-                                  .cells = (char *)memory + fm_coll_slots_head_len(size),
+                                  .slots = (char *)memory + fm_coll_slots_head_len(size),
                                   .stride = stride,
-                                  .cell_len = fm_coll_slot_len(size, stride),
+                                  .slot_len = fm_coll_slot_len(size, stride),
                                   .size = size};
 }
 
 static FM_INLINE struct fm_coll_slot *fm_coll_slot_of(const struct fm_coll_slots *v, uint32_t n)
 {
-    return (struct fm_coll_slot *)(v->cells + n % FM_COLL_SLOTS * v->cell_len);
+    return (struct fm_coll_slot *)(v->slots + n % FM_COLL_SLOTS * v->slot_len);
 }
 
 static FM_INLINE struct fm_coll_entry *fm_coll_slot_result(const struct fm_coll_slots *v,
@@ -130,12 +138,12 @@ static FM_INLINE bool fm_coll_slots_are_full(const struct fm_coll_slots *v)
 /* This rank's entry of call n is written. True: it is the last one and has to publish. */
 static FM_INLINE bool fm_coll_slot_arrive(const struct fm_coll_slots *v, uint32_t n)
 {
-    struct fm_coll_slot *cell = fm_coll_slot_of(v, n);
+    struct fm_coll_slot *slot = fm_coll_slot_of(v, n);
 
-    if (atomic_fetch_add_explicit(&cell->arrived, 1, memory_order_acq_rel) + 1 < v->size) { /* A */
+    if (atomic_fetch_add_explicit(&slot->arrived, 1, memory_order_acq_rel) + 1 < v->size) { /* A */
         return false;
     }
-    atomic_store_explicit(&cell->arrived, 0, memory_order_relaxed); /* with P */
+    atomic_store_explicit(&slot->arrived, 0, memory_order_relaxed); /* with P */
     return true;
 }
 
@@ -147,7 +155,15 @@ static FM_INLINE bool fm_coll_slot_publish(const struct fm_coll_slots *v, uint32
     return atomic_load_explicit(&v->head->n_sleeping, memory_order_acquire) != 0;
 }
 
-/* After publish: has this process to wake that rank? */
+/* The same for an entry of a flat call. */
+static FM_INLINE bool fm_coll_slot_mark(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
+{
+    atomic_store_explicit(&fm_coll_slot_entry(v, n, rank)->word, n, memory_order_release); /* M */
+    fm_sync_fence();                                                                       /* S */
+    return atomic_load_explicit(&v->head->n_sleeping, memory_order_acquire) != 0;
+}
+
+/* After publish or mark: has this process to wake that rank? */
 static FM_INLINE bool fm_coll_slots_take_sleeper(const struct fm_coll_slots *v, uint32_t rank)
 {
     _Atomic uint8_t *flag = &v->head->is_sleeping[rank];
@@ -161,6 +177,18 @@ static FM_INLINE bool fm_coll_slot_is_done(const struct fm_coll_slots *v, uint32
 {
     return atomic_load_explicit(&fm_coll_slot_result(v, n)->word, memory_order_acquire) ==
            n; /* P */
+}
+
+/* Have all ranks marked their entries of call n? */
+static FM_INLINE bool fm_coll_slot_all_marked(const struct fm_coll_slots *v, uint32_t n)
+{
+    for (uint32_t r = 0; r < v->size; r++) {
+        if (atomic_load_explicit(&fm_coll_slot_entry(v, n, r)->word, memory_order_acquire) !=
+            n) { /* M */
+            return false;
+        }
+    }
+    return true;
 }
 
 static FM_INLINE void fm_coll_slots_announce(const struct fm_coll_slots *v, uint32_t rank,

@@ -13,6 +13,7 @@
 struct waiting {
     struct fm_coll_shm *shm;
     uint32_t n; /* the call */
+    bool (*is_done)(const struct fm_coll_slots *v, uint32_t n);
 };
 
 static void wake_sleepers(struct fm_coll_shm *shm)
@@ -51,7 +52,7 @@ static bool is_over(void *ctx)
 {
     const struct waiting *w = ctx;
 
-    return fm_coll_slot_is_done(&w->shm->view, w->n) || is_broken(w->shm);
+    return w->is_done(&w->shm->view, w->n) || is_broken(w->shm);
 }
 
 static void look_for_lost(struct fm_coll_shm *shm)
@@ -158,6 +159,12 @@ void fm_coll_shm_arrive(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp,
     struct fm_coll_entry *result = fm_coll_slot_result(&shm->view, n);
     int error;
 
+    if (shm->view.is_flat) {
+        if (FM_UNLIKELY(fm_coll_slot_mark(&shm->view, n, (uint32_t)shm->comm->rank))) {
+            wake_sleepers(shm);
+        }
+        return;
+    }
     if (!fm_coll_slot_arrive(&shm->view, n)) {
         return;
     }
@@ -179,23 +186,59 @@ void fm_coll_shm_publish(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp)
     publish(shm, n);
 }
 
-int fm_coll_shm_wait(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp)
+static bool is_done(const struct fm_coll_slots *v, uint32_t n)
 {
-    const struct fm_coll_entry *result = fm_coll_slot_result(&shm->view, n);
-    struct waiting w = {shm, n};
+    return fm_coll_slot_is_done(v, n);
+}
+
+static bool all_marked(const struct fm_coll_slots *v, uint32_t n)
+{
+    /* A root that publishes has made another call: it will not mark its entry. */
+    return fm_coll_slot_all_marked(v, n) || fm_coll_slot_is_done(v, n);
+}
+
+static int wait_until(struct waiting w)
+{
     int rc;
 
-    if (!fm_coll_slot_is_done(&shm->view, n)) {
-        rc = fm_wait_shared(shm->comm->ch, is_over, announce, &w);
-        if (rc != 0) {
-            return rc;
-        }
-        if (!fm_coll_slot_is_done(&shm->view, n)) {
-            return broken(shm);
-        }
+    if (FM_LIKELY(w.is_done(&w.shm->view, w.n))) {
+        return 0;
+    }
+    rc = fm_wait_shared(w.shm->comm->ch, is_over, announce, &w);
+    if (rc == 0 && !w.is_done(&w.shm->view, w.n)) {
+        rc = broken(w.shm);
+    }
+    return rc;
+}
+
+int fm_coll_shm_wait_root(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp)
+{
+    const struct fm_coll_entry *result = fm_coll_slot_result(&shm->view, n);
+    int rc = wait_until((struct waiting){shm, n, is_done});
+
+    if (rc != 0) {
+        return rc;
     }
     if (FM_UNLIKELY(result->stamp != stamp)) {
         return mismatch(shm, is_other_call(result->stamp, stamp));
     }
     return FM_UNLIKELY(result->error) ? failed(shm, result->error) : 0;
+}
+
+int fm_coll_shm_wait_all(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp)
+{
+    int rc;
+
+    if (!shm->view.is_flat) {
+        return fm_coll_shm_wait_root(shm, n, stamp);
+    }
+    rc = wait_until((struct waiting){shm, n, all_marked});
+    if (rc == 0 && FM_UNLIKELY(!fm_coll_slot_all_marked(&shm->view, n))) {
+        return mismatch(shm, true);
+    }
+    if (rc == 0) {
+        rc = compare(&shm->view, n, stamp);
+        rc = FM_UNLIKELY(rc) ? failed(shm, rc) : 0;
+    }
+    return rc;
 }

@@ -36,15 +36,17 @@ uint32_t fm_coll_shm_next(struct fm_coll_shm *shm);
 /* What the last rank to arrive makes of the entries, before it publishes. 0 or -FM_E... */
 typedef int (*fm_coll_shm_combine_fn)(struct fm_coll_shm *shm, uint32_t n, void *ctx);
 
-/* This rank's entry of call n is written. The last rank to arrive compares the entries' stamps and
-   errors, combines (NULL: nothing), and publishes. */
+/* This rank's entry of call n is written. Unless calls are flat, the last rank to arrive
+   compares the entries' stamps and errors, combines (NULL: nothing), and publishes. */
 void fm_coll_shm_arrive(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp,
                         fm_coll_shm_combine_fn combine, void *ctx);
 /* The result of call n is written, by a root that does not wait for the other ranks. */
 void fm_coll_shm_publish(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp);
-/* Until the result of call n is there. 0, or a failure: a rank is lost, made another call, or has
-   had an error. */
-int fm_coll_shm_wait(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp);
+/* Until the root has published call n. 0, or a failure: a rank is lost, or made another call. */
+int fm_coll_shm_wait_root(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp);
+/* Until all ranks have arrived at call n, and the last one has combined, if it does. 0, or a
+   failure: as above, or a rank has had an error. */
+int fm_coll_shm_wait_all(struct fm_coll_shm *shm, uint32_t n, uint64_t stamp);
 /* After a call that all ranks wait for: its number is noted for the reuse of slots. */
 static FM_INLINE void fm_coll_shm_all_came(struct fm_coll_shm *shm, uint32_t n)
 {

@@ -12,17 +12,20 @@
     X("coll_shm_after", "coll_node_after", after, "calls", 8, 0, INT32_MAX,                        \
       "Collective calls on a communicator after which its ranks set up shared memory for them; "   \
       "raise it in programs that make many communicators and use each of them little.")            \
-    X("coll_shm_max", "coll_node_max", max, "bytes", 1008, 48, 64 << 10,                           \
+    X("coll_shm_max", "coll_node_max", max, "bytes", 16 << 10, 48, 256 << 10,                      \
       "Longest contribution of a rank that is passed through the shared memory of a "              \
       "communicator; raise it where more ranks than processors exchange medium vectors.")          \
-    X("coll_shm_memory", "coll_node_memory", memory, "bytes", 256 << 10, 4 << 10, 64 << 20,        \
+    X("coll_shm_memory", "coll_node_memory", memory, "bytes", 1 << 20, 4 << 10, 64 << 20,        \
       "Limit of the shared memory of one communicator; with many ranks it lowers coll_shm_max.")   \
     X("coll_shm_comms", "coll_node_comms", max_comms, "comms", 16, 0, INT32_MAX,                   \
       "Limit of communicators of a process that have such memory at a time; raise it when more "   \
       "than that use short collectives often.")                                                    \
     X("coll_shm_spread", "coll_node_spread", spread, "ranks", 8, 0, INT32_MAX,                     \
       "Largest communicator that sets up such memory although each rank has a processor of its "   \
-      "own; lower it when cache lines travel slowly between these processors.")
+      "own; lower it when cache lines travel slowly between these processors.")                    \
+    X("coll_shm_flat", NULL, flat, "ranks", 4, 0, INT32_MAX,                                       \
+      "Largest communicator, of ranks with a processor each, whose ranks poll each other and "     \
+      "combine reductions themselves; in larger ones the last rank to arrive combines for all.")
 #define CVAR_ROW(name_, formerly_, counter, unit_, def_, min_, max_, desc_)                        \
     {.name = name_, .formerly = formerly_, .desc = desc_, .unit = unit_, .type = FATHOM_INT,       \
      .scope = FATHOM_SCOPE_ALL_EQ, .verbosity = FATHOM_TUNER_DETAIL, .at = WORD(counter),          \

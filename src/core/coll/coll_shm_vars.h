@@ -7,7 +7,7 @@
 #include "core/coll/coll_shm.h"
 
 struct fm_coll_shm_counters {
-    uint64_t after, max, memory, max_comms, spread; /* control variables */
+    uint64_t after, max, memory, max_comms, spread, flat; /* control variables */
     uint64_t n_made, n_refused;
     uint64_t n_wakeups; /* sent to sleeping ranks */
     uint64_t n_sleeps;

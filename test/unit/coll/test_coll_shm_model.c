@@ -54,7 +54,7 @@ static char memory[4096] FM_ALIGNED(64);
 static bool is_woken[RANKS];
 static const struct call *program;
 static int n_ranks;
-static bool may_sleep;
+static bool may_sleep, is_flat;
 
 /* As the calls up to BEFORE have left it. */
 static void reset(void)
@@ -71,11 +71,8 @@ static void reset(void)
     }
 }
 
-static void publish(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
+static void wake(const struct fm_coll_slots *v, uint32_t rank)
 {
-    if (!fm_coll_slot_publish(v, n)) {
-        return;
-    }
     for (uint32_t r = 0; r < v->size; r++) {
         if (r != rank && fm_coll_slots_take_sleeper(v, r)) {
             step();
@@ -85,11 +82,12 @@ static void publish(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
     }
 }
 
-static void sleep_until_done(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
+static void sleep_until(const struct fm_coll_slots *v, uint32_t n, uint32_t rank,
+                        bool (*is_ready)(const struct fm_coll_slots *v, uint32_t n))
 {
-    while (!fm_coll_slot_is_done(v, n)) {
+    while (!is_ready(v, n)) {
         fm_coll_slots_announce(v, rank, true);
-        if (!fm_coll_slot_is_done(v, n)) {
+        if (!is_ready(v, n)) {
             while (!is_woken[rank]) {
                 wait_for_others();
             }
@@ -99,12 +97,13 @@ static void sleep_until_done(const struct fm_coll_slots *v, uint32_t n, uint32_t
     }
 }
 
-static void wait_for(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
+static void wait_for(const struct fm_coll_slots *v, uint32_t n, uint32_t rank,
+                     bool (*is_ready)(const struct fm_coll_slots *v, uint32_t n))
 {
     if (may_sleep) {
-        sleep_until_done(v, n, rank);
+        sleep_until(v, n, rank, is_ready);
     }
-    while (!fm_coll_slot_is_done(v, n)) {
+    while (!is_ready(v, n)) {
         wait_for_others();
     }
 }
@@ -121,6 +120,7 @@ static void rank_body(void)
     struct fm_coll_slots v = fm_coll_slots(memory, (uint32_t)n_ranks, STRIDE);
     uint32_t rank = (uint32_t)current;
 
+    v.is_flat = is_flat;
     v.n = v.last_all = BEFORE;
     for (const struct call *c = program; c->what != END; c++) {
         if (c->root != TO_ALL && fm_coll_slots_are_full(&v)) {
@@ -135,26 +135,30 @@ static void rank_body(void)
     finished();
 }
 
-static void explore_calls(const struct call *calls, int ranks, bool with_sleep, int preemptions)
+static void explore_calls(const struct call *calls, int ranks, bool with_sleep, bool flat,
+                          int preemptions)
 {
     ck_assert_uint_le(fm_coll_slots_len(RANKS, STRIDE), sizeof(memory));
     program = calls;
     n_ranks = ranks;
     may_sleep = with_sleep;
+    is_flat = flat;
     walk(reset, rank_body, ranks, preemptions);
     printf("calls of %d ranks: %llu orders\n", ranks, (unsigned long long)n_runs);
     ck_assert_uint_gt(n_runs, 1000);
 }
 
-/* Round all cells, with calls that nobody waits for one behind the other. */
+/* Round all slots, with calls in a row that do not wait for all. */
 START_TEST(every_order_of_calls)
 {
     static const struct call many[] = {{REDUCE, TO_ALL}, {BCAST, 1}, {BCAST, 1}, {REDUCE, 0},
                                        {BCAST, 1},       {BCAST, 1}, {BCAST, 1}, {END, 0}};
     static const struct call few[] = {{BCAST, 2}, {REDUCE, 0}, {REDUCE, TO_ALL}, {END, 0}};
 
-    explore_calls(many, 2, false, 3);
-    explore_calls(few, 3, false, 2);
+    for (int flat = 0; flat < 2; flat++) {
+        explore_calls(many, 2, false, flat, 3);
+        explore_calls(few, 3, false, flat, flat ? 1 : 2);
+    }
 }
 END_TEST
 
@@ -162,8 +166,10 @@ START_TEST(every_order_of_sleeping)
 {
     static const struct call calls[] = {{REDUCE, TO_ALL}, {BCAST, 1}, {END, 0}};
 
-    explore_calls(calls, 2, true, 4);
-    explore_calls(calls, 3, true, 2);
+    for (int flat = 0; flat < 2; flat++) {
+        explore_calls(calls, 2, true, flat, flat ? 3 : 4);
+        explore_calls(calls, 3, true, flat, flat ? 1 : 2);
+    }
 }
 END_TEST
 
@@ -349,7 +355,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("node_model");
+    Suite *suite = suite_create("coll_shm_model");
     TCase *tc = tcase_create("orders");
 
     tcase_set_timeout(tc, 120);

@@ -29,7 +29,7 @@ static struct {
 
 static uint32_t factor = 1;
 
-static void wake_sleepers(const struct fm_coll_slots *v, uint32_t rank)
+static void wake(const struct fm_coll_slots *v, uint32_t rank)
 {
     for (uint32_t r = 0; r < v->size; r++) {
         if (r != rank && fm_coll_slots_take_sleeper(v, r)) {
@@ -39,18 +39,12 @@ static void wake_sleepers(const struct fm_coll_slots *v, uint32_t rank)
     }
 }
 
-static void publish(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
-{
-    if (fm_coll_slot_publish(v, n)) {
-        wake_sleepers(v, rank);
-    }
-}
-
-static void sleep_once(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
+static void sleep_once(const struct fm_coll_slots *v, uint32_t n, uint32_t rank,
+                       bool (*is_ready)(const struct fm_coll_slots *v, uint32_t n))
 {
     atomic_fetch_add_explicit(&job.n_announced, 1, memory_order_relaxed);
     fm_coll_slots_announce(v, rank, true);
-    if (!fm_coll_slot_is_done(v, n)) {
+    if (!is_ready(v, n)) {
         atomic_fetch_add_explicit(&job.n_asleep, 1, memory_order_relaxed);
         while (!race_sleep(&job.bell[rank], 0, 10000000)) {
         }
@@ -59,11 +53,12 @@ static void sleep_once(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
     fm_coll_slots_announce(v, rank, false);
 }
 
-static void wait_for(const struct fm_coll_slots *v, uint32_t n, uint32_t rank)
+static void wait_for(const struct fm_coll_slots *v, uint32_t n, uint32_t rank,
+                     bool (*is_ready)(const struct fm_coll_slots *v, uint32_t n))
 {
-    for (unsigned k = 0; !fm_coll_slot_is_done(v, n); k++) {
+    for (unsigned k = 0; !is_ready(v, n); k++) {
         if (k >= job.looks) {
-            sleep_once(v, n, rank);
+            sleep_once(v, n, rank, is_ready);
         }
     }
 }
@@ -102,7 +97,7 @@ static void *thread(void *arg)
     return NULL;
 }
 
-static void run(uint32_t size, uint32_t n_calls, unsigned looks)
+static void run(uint32_t size, uint32_t n_calls, unsigned looks, bool is_flat)
 {
     size_t len = fm_coll_slots_len(size, STRIDE);
     void *memory = aligned_alloc(FM_CACHE_LINE, len);
@@ -113,6 +108,7 @@ static void run(uint32_t size, uint32_t n_calls, unsigned looks)
     memset(job.bell, 0, sizeof(job.bell));
     job.n_announced = job.n_asleep = 0;
     job.view = fm_coll_slots(memory, size, STRIDE);
+    job.view.is_flat = is_flat;
     job.view.n = job.view.last_all = UINT32_MAX - n_calls / 2; /* numbers wrap */
     job.n_calls = n_calls * factor;
     job.looks = looks;
@@ -131,26 +127,30 @@ static void run(uint32_t size, uint32_t n_calls, unsigned looks)
 
 START_TEST(two_ranks_that_sleep_at_once)
 {
-    run(2, RACE_ROUNDS(1500000), 0);
+    run(2, RACE_ROUNDS(750000), 0, false);
+    run(2, RACE_ROUNDS(400000), 0, true);
 }
 END_TEST
 
 START_TEST(two_ranks_that_look_first)
 {
-    run(2, RACE_ROUNDS(500000), 50);
+    run(2, RACE_ROUNDS(250000), 50, false);
+    run(2, RACE_ROUNDS(250000), 50, true);
 }
 END_TEST
 
 START_TEST(more_ranks_than_processors)
 {
-    run(MAX_RANKS, 40000, 0);
-    run(3, 60000, 20);
+    run(MAX_RANKS, 20000, 0, false);
+    run(3, 30000, 20, false);
+    run(MAX_RANKS, 4000, 0, true);
+    run(3, 10000, 20, true);
 }
 END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *suite = suite_create("node_threads");
+    Suite *suite = suite_create("coll_shm_threads");
     TCase *tc = tcase_create("races");
 
     factor = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1;
