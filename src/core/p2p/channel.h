@@ -78,6 +78,7 @@ struct fm_channel {
     uint32_t far_window;     /* ... over a transport that hoards */
     uint32_t next_part_tag;  /* partition.c */
     int n_stalled;           /* peers that may send no further RTS */
+    bool has_reported_stall; /* on stderr, once */
     uint64_t n_sending;      /* sends to other processes that are not complete */
     bool has_failed;         /* nothing works any more; `why` says it */
     char why[256];

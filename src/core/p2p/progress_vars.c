@@ -47,11 +47,12 @@ static const struct fathom_cvar cvars[] = {
      .at = WORD(gone_ms), .def = 50, .min = 1, .max = 3600000,
      .category = "progress"},
     {.name = "progress_stall_time", .unit = "ms",
-     .desc = "How long a wait lasts before it counts as a stall and is told as one; lower it to "
-             "look for late partners, 0 tells of none.",
+     .desc = "Length of a wait from which it counts as a stall, raises progress_stalled_event and, "
+             "once per rank, is reported on stderr with what it waits for; lower it to look for "
+             "late partners, 0 turns all of this off.",
      .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
      .verbosity = FATHOM_USER_DETAIL,
-     .at = WORD(stall_ms), .def = 10000, .min = 0, .max = INT64_C(1) << 40,
+     .at = WORD(stall_ms), .def = 60000, .min = 0, .max = INT64_C(1) << 40,
      .category = "progress"},
 };
 

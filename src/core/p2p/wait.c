@@ -17,6 +17,7 @@
 #include "core/p2p/progress_vars.h"
 #include "core/p2p/sleep.h"
 #include "core/p2p/sleeper.h"
+#include "core/p2p/stall.h"
 
 void fm_wait_init(struct fm_channel *ch)
 {
@@ -64,19 +65,21 @@ struct slow_wait {
         blocked; /* a copy: another thread may have published its own since */
 };
 
-static void maybe_report_stall(struct fm_channel *ch, struct slow_wait *wait, uint64_t now)
+/* Whether the wait has just become a stall, which is counted and emitted as an event. */
+static bool maybe_report_stall(struct fm_channel *ch, struct slow_wait *wait, uint64_t now)
 {
     struct fm_progress_counters *w = ch->progress_counters;
     uint64_t ns = now - wait->since;
 
     if (wait->is_reported || w->stall_ms == 0 || ns < w->stall_ms * 1000000u) {
-        return;
+        return false;
     }
     wait->is_reported = true;
     FM_STAT(w->n_stalls++);
     if (FM_UNLIKELY(w->on_stalled)) {
         fm_progress_emit_stalled(w, wait->kind, &wait->blocked, ns);
     }
+    return true;
 }
 
 /* Attempts to sleep in a row that end immediately before a wait sleeps for a fixed time: messages
@@ -107,7 +110,9 @@ static int slow_rounds(struct fm_wait_cond *c, struct slow_wait *wait)
             continue;
         }
         now = fm_now_ns();
-        maybe_report_stall(ch, wait, now);
+        if (maybe_report_stall(ch, wait, now)) {
+            fm_stall_report(ch, c->request, wait->blocked.call, now - wait->since);
+        }
         fm_loss_check(ch, now);
         if (c->is_done(c->ctx)) {
             return 0;
