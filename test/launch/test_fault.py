@@ -111,6 +111,12 @@ class Fault(Struck):
             self.ends(job, 137)
             self.assertRegex(job.err, r'rank 2 \(pid \d+, .*\) was killed by signal 9')
 
+    def test_holder_of_a_lock(self):
+        for env in (SHM, OFI, {'FATHOM_TRANSPORT_CLIQUES': '2'}):
+            job = self.mpiexec('--grace', 60, '-n', 4, beside_actor('victim'), 'lock', env=env)
+            self.ends(job, 137)
+            self.assertEqual(sorted(job.out.splitlines()), [f'rank {r}: refused' for r in range(3)], job.err)
+
     def counts(self, *words, env):
         with tempfile.TemporaryDirectory() as d:
             job = self.start(harness.FATHOM, 'stat', '--json', '-o', d + '/out', harness.MPIEXEC, '-n', 2,

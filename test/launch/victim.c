@@ -3,6 +3,7 @@
  * What the tests of faults need beside long messages (strike.c).
  *
  *     victim short      the last rank dies amid short collectives
+ *     victim lock       the last rank dies while it holds the lock of a window
  *     victim nobody     messages of many lengths arrive as they were sent
  *     victim forbidden  the same, where the system forbids single copy (seccomp); says what counted
  */
@@ -37,6 +38,36 @@ static void short_ones(void)
         }
         MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
+}
+
+/* The others ask for the lock when its holder may be dead already; each of them is to get an error.
+   They do not let themselves be ended before that. */
+static void lock_holder(void)
+{
+    int home = 0, code, klass, dummy = 0;
+    MPI_Win win;
+    void *base;
+
+    signal(SIGTERM, SIG_IGN);
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    if (rank == size - 1) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, home, 0, win);
+        for (int k = 0; k < size - 1; k++) {
+            MPI_Send(&dummy, 1, MPI_INT, k, 0, MPI_COMM_WORLD);
+        }
+        for (int k = 0; k < size - 1; k++) {
+            MPI_Recv(&dummy, 1, MPI_INT, k, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        die();
+    }
+    MPI_Recv(&dummy, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&dummy, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD);
+    code = MPI_Win_lock(rank % 2 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, home, 0, win);
+    MPI_Error_class(code, &klass);
+    printf("rank %d: %s\n", rank, klass == MPI_ERR_PROC_ABORTED ? "refused" : "wrong");
+    fflush(stdout);
+    _exit(0);
 }
 
 /* ---- nobody dies ---- */
@@ -96,6 +127,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (strcmp(phase, "nobody") == 0 || strcmp(phase, "forbidden") == 0) {
         all_lengths();
+    } else if (strcmp(phase, "lock") == 0) {
+        lock_holder();
     } else {
         short_ones();
     }
