@@ -46,9 +46,14 @@ static int find_type(const struct call *k, MPI_Datatype handle, const char *side
     return MPI_SUCCESS;
 }
 
-/* Ranks that a side with a block per rank has blocks for. */
-static int n_blocks(const struct call *k)
+/* Blocks of a side with a block per rank or per edge. */
+static int n_blocks(const struct call *k, const struct fm_side *s)
 {
+    if (fm_coll_is_neighborhood(k->a->kind)) {
+        const struct fm_neighbors *near = fm_coll_neighbors(k->c.comm);
+
+        return s == &k->c.send ? near->n_dests : near->n_sources;
+    }
     return is_reduction(k->a->kind) ? k->c.comm->size : k->c.comm->n_remote;
 }
 
@@ -77,8 +82,8 @@ static int check_counts(const struct call *k, const struct fm_side *s, int n, co
 static int find_types(struct call *k, const struct fm_side_args *in, struct fm_side *s,
                       const char *name)
 {
-    struct fm_dtype **to = k->dtypes + (s == &k->c.recv ? n_blocks(k) : 0);
-    int rc = MPI_SUCCESS;
+    struct fm_dtype **to = k->dtypes + (s == &k->c.recv ? n_blocks(k, &k->c.send) : 0);
+    int n = n_blocks(k, s), rc = MPI_SUCCESS;
 
     if (!k->dtypes) {
         return find_type(k, in->type, name, &s->dtype);
@@ -86,7 +91,7 @@ static int find_types(struct call *k, const struct fm_side_args *in, struct fm_s
     if (!in->types) {
         return RAISE(k, MPI_ERR_ARG, "%ss is NULL: pass an array with a type per rank", name);
     }
-    for (int i = 0; rc == MPI_SUCCESS && i < n_blocks(k); i++) {
+    for (int i = 0; rc == MPI_SUCCESS && i < n; i++) {
         rc = find_type(k, in->types[i], name, &to[i]);
     }
     s->dtypes = to;
@@ -124,6 +129,10 @@ static int take_side(struct call *k, const struct fm_side_args *in, struct fm_si
     bool has_arrays = in->is_varying && is_per_rank, has_data;
     int rc;
 
+    if (has_arrays && n_blocks(k, s) == 0) { /* no edges: the arrays may be NULL */
+        *s = (struct fm_side){.buf = (void *)in->buf, .dtype = fm_dtype_byte()};
+        return MPI_SUCCESS;
+    }
     if (has_arrays && (!in->counts || (!in->displs && !is_reduction(k->a->kind)))) {
         return RAISE(k, MPI_ERR_ARG, "%s is NULL: pass an array with an element per rank",
                      in->counts ? "displs" : "counts");
@@ -137,7 +146,8 @@ static int take_side(struct call *k, const struct fm_side_args *in, struct fm_si
     s->counts = in->counts;
     s->displs = in->displs;
     s->is_large = in->is_large;
-    rc = check_counts(k, s, has_arrays ? n_blocks(k) : 1, names.prefix, &has_data);
+    s->has_large_displs = in->has_large_displs;
+    rc = check_counts(k, s, has_arrays ? n_blocks(k, s) : 1, names.prefix, &has_data);
     if (rc != MPI_SUCCESS) {
         return rc;
     }
@@ -157,7 +167,7 @@ static int refuse_in_place(const struct call *k, const char *buf)
 static bool has_data(const struct call *k)
 {
     const struct fm_side *s = &k->c.recv;
-    int n = s->counts ? n_blocks(k) : 1;
+    int n = s->counts ? n_blocks(k, s) : 1;
 
     for (int i = 0; i < n; i++) {
         if (fm_side_count(s, i) > 0 && (s->dtypes ? s->dtypes[i] : s->dtype)->size > 0) {
@@ -179,9 +189,10 @@ static int refuse_alias(const struct call *k, bool is_aliased)
 static int check_alias(const struct call *k)
 {
     enum fm_coll_kind kind = k->a->kind;
-    int n = n_blocks(k);
-    int n_send = kind == FM_COLL_SCATTER || kind == FM_COLL_ALLTOALL ? n : 1;
-    int n_recv = kind == FM_COLL_SCATTER ? 1 : n;
+    bool has_send_blocks =
+        kind == FM_COLL_SCATTER || kind == FM_COLL_ALLTOALL || kind == FM_COLL_NEIGHBOR_ALLTOALL;
+    int n_send = has_send_blocks ? n_blocks(k, &k->c.send) : 1;
+    int n_recv = kind == FM_COLL_SCATTER ? 1 : n_blocks(k, &k->c.recv);
 
     return refuse_alias(k, fm_coll_alias_check(&k->c.send, n_send, &k->c.recv, n_recv));
 }
@@ -200,7 +211,7 @@ static int check_alias_reduction(const struct call *k)
     send.count = recv.count;
     if (k->a->kind == FM_COLL_REDUCE_SCATTER) {
         send.count = 0;
-        for (int i = 0; i < n_blocks(k); i++) {
+        for (int i = 0; i < n_blocks(k, r); i++) {
             send.count += fm_side_count(r, i);
         }
     }
@@ -281,6 +292,22 @@ static int take_rooted(struct call *k, const struct fm_side_args *all_in, struct
     return rc == MPI_SUCCESS && is_root ? check_alias(k) : rc;
 }
 
+/* 8.6: nothing is in place. */
+static int take_neighborhood(struct call *k)
+{
+    const struct fm_coll_args *a = k->a;
+    int rc;
+
+    if (a->recv.buf == MPI_IN_PLACE || a->send.buf == MPI_IN_PLACE) {
+        return refuse_in_place(k, a->send.buf == MPI_IN_PLACE ? "sendbuf" : "recvbuf");
+    }
+    rc = take_side(k, &a->recv, &k->c.recv, true);
+    rc = rc == MPI_SUCCESS
+             ? take_side(k, &a->send, &k->c.send, a->kind == FM_COLL_NEIGHBOR_ALLTOALL)
+             : rc;
+    return rc == MPI_SUCCESS ? check_alias(k) : rc;
+}
+
 /* Allgather and alltoall. */
 static int take_symmetric(struct call *k)
 {
@@ -319,6 +346,9 @@ static int take_all(struct call *k)
     case FM_COLL_ALLGATHER:
     case FM_COLL_ALLTOALL:
         return take_symmetric(k);
+    case FM_COLL_NEIGHBOR_ALLGATHER:
+    case FM_COLL_NEIGHBOR_ALLTOALL:
+        return take_neighborhood(k);
     default:
         return take_reduction(k);
     }
@@ -367,18 +397,15 @@ static bool is_root_valid(const struct fm_comm *comm, int root)
     return root >= 0 && root < comm->n_remote;
 }
 
-static int prepare(struct call *k)
+/* What a communicator must be for the call. */
+static int check_comm(const struct call *k)
 {
     const struct fm_coll_args *a = k->a;
-    struct fm_comm *comm = fm_comm_get(a->comm);
+    const struct fm_comm *comm = k->c.comm;
 
-    if (!comm) {
-        return fm_raise_handle(FM_KIND_COMM, a->form.call, a->comm, "comm");
+    if (fm_coll_is_neighborhood(a->kind) && !fm_coll_neighbors(comm)) {
+        return RAISE(k, MPI_ERR_TOPOLOGY, "communicator '%s' has no topology", comm->name);
     }
-    k->c.comm = comm;
-    k->c.kind = a->kind;
-    k->c.root = a->root;
-    k->c.is_varying = a->send.is_varying || a->recv.is_varying;
     if (comm->is_inter && (a->kind == FM_COLL_SCAN || a->kind == FM_COLL_EXSCAN)) {
         return RAISE(k, MPI_ERR_COMM, "comm is an intercommunicator: scans have no meaning there");
     }
@@ -387,10 +414,32 @@ static int prepare(struct call *k)
                      a->root, comm->name, comm->is_inter ? "remote " : "", comm->n_remote - 1,
                      comm->is_inter ? ", MPI_ROOT and MPI_PROC_NULL" : "");
     }
+    return MPI_SUCCESS;
+}
+
+static int prepare(struct call *k)
+{
+    const struct fm_coll_args *a = k->a;
+    struct fm_comm *comm = fm_comm_get(a->comm);
+    int rc;
+
+    if (!comm) {
+        return fm_raise_handle(FM_KIND_COMM, a->form.call, a->comm, "comm");
+    }
+    k->c.comm = comm;
+    k->c.kind = a->kind;
+    k->c.root = a->root;
+    k->c.is_varying = a->send.is_varying || a->recv.is_varying;
+    rc = check_comm(k);
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
     if (a->recv.types || a->send.types) {
-        k->dtypes = calloc(2 * (size_t)comm->n_remote, sizeof(*k->dtypes));
+        size_t n = (size_t)n_blocks(k, &k->c.send) + (size_t)n_blocks(k, &k->c.recv);
+
+        k->dtypes = calloc(n + 1, sizeof(*k->dtypes));
         if (!k->dtypes) {
-            return RAISE(k, MPI_ERR_NO_MEM, "no memory for the types of %d ranks", comm->n_remote);
+            return RAISE(k, MPI_ERR_NO_MEM, "no memory for %zu types", n);
         }
     }
     return comm->is_inter ? take_inter(k) : take_all(k);

@@ -33,12 +33,13 @@ struct fm_side_args {
     const void *counts; /* v, w: int or MPI_Count per rank */
     const void *displs; /* v, w: int or MPI_Aint per rank */
     const MPI_Datatype *types;
-    bool is_varying; /* of a v or w form */
-    bool is_large;   /* counts are MPI_Count, displs MPI_Aint */
+    bool is_varying;       /* of a v or w form */
+    bool is_large;         /* counts are MPI_Count */
+    bool has_large_displs; /* displs are MPI_Aint */
 };
 
-/* A side as arguments of a function list it. The type of the array of counts tells the int form
-   from the large one. */
+/* A side as arguments of a function list it. The types of the arrays tell the int form from the
+   large one. */
 #define FM_SIDE(b, n, t) ((struct fm_side_args){.buf = (b), .count = (n), .type = (t)})
 #define FM_SIDE_V(b, n, at, t)                                                                     \
     ((struct fm_side_args){.buf = (b),                                                             \
@@ -46,14 +47,16 @@ struct fm_side_args {
                            .displs = (at),                                                         \
                            .type = (t),                                                            \
                            .is_varying = true,                                                     \
-                           .is_large = sizeof(*(n)) == sizeof(MPI_Count)})
+                           .is_large = sizeof(*(n)) == sizeof(MPI_Count),                          \
+                           .has_large_displs = sizeof(*(at)) == sizeof(MPI_Aint)})
 #define FM_SIDE_W(b, n, at, t)                                                                     \
     ((struct fm_side_args){.buf = (b),                                                             \
                            .counts = (n),                                                          \
                            .displs = (at),                                                         \
                            .types = (t),                                                           \
                            .is_varying = true,                                                     \
-                           .is_large = sizeof(*(n)) == sizeof(MPI_Count)})
+                           .is_large = sizeof(*(n)) == sizeof(MPI_Count),                          \
+                           .has_large_displs = sizeof(*(at)) == sizeof(MPI_Aint)})
 
 struct fm_coll_args {
     struct fm_coll_form form;

@@ -49,38 +49,8 @@
     X(MPI_File_write_ordered_end) \
     X(MPI_File_write_shared) \
     X(MPI_File_write_shared_c) \
-    X(MPI_Ineighbor_allgather) \
-    X(MPI_Ineighbor_allgather_c) \
-    X(MPI_Ineighbor_allgatherv) \
-    X(MPI_Ineighbor_allgatherv_c) \
-    X(MPI_Ineighbor_alltoall) \
-    X(MPI_Ineighbor_alltoall_c) \
-    X(MPI_Ineighbor_alltoallv) \
-    X(MPI_Ineighbor_alltoallv_c) \
-    X(MPI_Ineighbor_alltoallw) \
-    X(MPI_Ineighbor_alltoallw_c) \
     X(MPI_Intercomm_create_from_groups) \
     X(MPI_Lookup_name) \
-    X(MPI_Neighbor_allgather) \
-    X(MPI_Neighbor_allgather_c) \
-    X(MPI_Neighbor_allgather_init) \
-    X(MPI_Neighbor_allgather_init_c) \
-    X(MPI_Neighbor_allgatherv) \
-    X(MPI_Neighbor_allgatherv_c) \
-    X(MPI_Neighbor_allgatherv_init) \
-    X(MPI_Neighbor_allgatherv_init_c) \
-    X(MPI_Neighbor_alltoall) \
-    X(MPI_Neighbor_alltoall_c) \
-    X(MPI_Neighbor_alltoall_init) \
-    X(MPI_Neighbor_alltoall_init_c) \
-    X(MPI_Neighbor_alltoallv) \
-    X(MPI_Neighbor_alltoallv_c) \
-    X(MPI_Neighbor_alltoallv_init) \
-    X(MPI_Neighbor_alltoallv_init_c) \
-    X(MPI_Neighbor_alltoallw) \
-    X(MPI_Neighbor_alltoallw_c) \
-    X(MPI_Neighbor_alltoallw_init) \
-    X(MPI_Neighbor_alltoallw_init_c) \
     X(MPI_Open_port) \
     X(MPI_Publish_name) \
     X(MPI_Register_datarep) \

@@ -33,6 +33,17 @@ static MPI_Count inter_len(const struct fm_coll *c)
                : send + recv;
 }
 
+/* All blocks of the receive side; the other one must be possible. */
+static MPI_Count neighborhood_len(const struct fm_coll *c)
+{
+    const struct fm_neighbors *near = fm_coll_neighbors(c->comm);
+    bool is_alltoall = c->kind == FM_COLL_NEIGHBOR_ALLTOALL;
+
+    return side_len(&c->send, is_alltoall ? near->n_dests : 1) < 0
+               ? -1
+               : side_len(&c->recv, near->n_sources);
+}
+
 static MPI_Count call_len(const struct fm_coll *c)
 {
     bool is_root = c->comm->rank == c->root;
@@ -55,6 +66,9 @@ static MPI_Count call_len(const struct fm_coll *c)
         return side_len(&c->recv, c->comm->size);
     case FM_COLL_ALLTOALL:
         return side_len(&c->recv, c->is_varying ? c->comm->size : 1);
+    case FM_COLL_NEIGHBOR_ALLGATHER:
+    case FM_COLL_NEIGHBOR_ALLTOALL:
+        return neighborhood_len(c);
     default:
         return side_len(&c->recv, 1);
     }

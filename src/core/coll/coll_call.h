@@ -8,6 +8,7 @@
 #include "core/dtype/dtype.h"
 #include "core/dtype/op.h"
 #include "core/object/comm.h"
+#include "core/object/neighbors.h"
 
 /*
  * Tags of a communicator's collective space: the number of the call; above it acts of some of its
@@ -30,6 +31,8 @@ enum fm_coll_kind {
     FM_COLL_REDUCE_SCATTER,
     FM_COLL_SCAN,
     FM_COLL_EXSCAN,
+    FM_COLL_NEIGHBOR_ALLGATHER,
+    FM_COLL_NEIGHBOR_ALLTOALL,
     FM_COLL_COUNT
 };
 
@@ -53,7 +56,8 @@ struct fm_side {
     const void *counts;             /* v: int or MPI_Count per position */
     const void *displs;             /* v: int or MPI_Aint per position, in extents; w: in bytes */
     struct fm_dtype *const *dtypes; /* w: per position */
-    bool is_large;                  /* counts are MPI_Count, displs MPI_Aint */
+    bool is_large;                  /* counts are MPI_Count */
+    bool has_large_displs;          /* displs are MPI_Aint */
 };
 
 struct fm_coll {
@@ -92,7 +96,7 @@ static FM_INLINE struct fm_buf fm_side_block(const struct fm_side *s, int i)
     MPI_Count at = i * s->count;
 
     if (s->displs) {
-        at = s->is_large ? ((const MPI_Aint *)s->displs)[i] : ((const int *)s->displs)[i];
+        at = s->has_large_displs ? ((const MPI_Aint *)s->displs)[i] : ((const int *)s->displs)[i];
     }
     b.buf = (char *)s->buf + at * unit;
     return b;
@@ -132,6 +136,17 @@ static FM_INLINE struct fm_buf fm_coll_contribution(const struct fm_coll *c)
     const void *from = c->send.buf == MPI_IN_PLACE ? c->recv.buf : c->send.buf;
 
     return fm_buf_of(from, c->recv.count, c->recv.dtype);
+}
+
+/* The edges of a neighborhood collective; NULL: the communicator has no topology. */
+static FM_INLINE const struct fm_neighbors *fm_coll_neighbors(const struct fm_comm *comm)
+{
+    return comm->parts[FM_COMM_NEIGHBORS].state;
+}
+
+static FM_INLINE bool fm_coll_is_neighborhood(enum fm_coll_kind kind)
+{
+    return kind == FM_COLL_NEIGHBOR_ALLGATHER || kind == FM_COLL_NEIGHBOR_ALLTOALL;
 }
 
 /* The largest power of two that is at most n. */

@@ -135,6 +135,31 @@ struct fm_buf fm_step_temp_typed(struct fm_sched *s, MPI_Count count, struct fm_
     return fm_buf_of(room ? room - low : NULL, count, t);
 }
 
+/* Room for n steps in all. */
+static bool grow(struct fm_sched *s, int n)
+{
+    bool is_small = s->steps == s->small_steps;
+    struct fm_step *steps = realloc(is_small ? NULL : s->steps, (size_t)n * sizeof(*steps));
+
+    if (!steps) {
+        fail(s, fm_fail(-FM_E_NOMEM, "no memory for the steps of a collective"));
+        return false;
+    }
+    if (is_small) {
+        memcpy(steps, s->steps, (size_t)s->n_steps * sizeof(*steps));
+    }
+    s->steps = steps;
+    s->n_room = n;
+    return true;
+}
+
+void fm_sched_reserve(struct fm_sched *s, int n_steps)
+{
+    if (s->n_steps + n_steps > s->n_room) {
+        grow(s, s->n_steps + n_steps);
+    }
+}
+
 static struct fm_step *add(struct fm_sched *s, enum fm_step_kind kind)
 {
     struct fm_step *step;
@@ -142,20 +167,8 @@ static struct fm_step *add(struct fm_sched *s, enum fm_step_kind kind)
     if (s->rc != 0 && !s->is_immediate) {
         return NULL;
     }
-    if (s->n_steps == s->n_room) {
-        size_t len = (size_t)s->n_steps * sizeof(*step);
-        bool is_small = s->steps == s->small_steps;
-        struct fm_step *steps = realloc(is_small ? NULL : s->steps, 2 * len);
-
-        if (!steps) {
-            fail(s, fm_fail(-FM_E_NOMEM, "no memory for the steps of a collective"));
-            return NULL;
-        }
-        if (is_small) {
-            memcpy(steps, s->steps, len);
-        }
-        s->steps = steps;
-        s->n_room *= 2;
+    if (s->n_steps == s->n_room && !grow(s, 2 * s->n_room)) {
+        return NULL;
     }
     step = &s->steps[s->n_steps++];
     memset(step, 0, sizeof(*step));

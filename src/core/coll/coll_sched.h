@@ -97,6 +97,8 @@ void fm_sched_talk(struct fm_sched *s, struct fm_comm *comm);
  */
 void fm_step_send(struct fm_sched *s, struct fm_buf what, int peer);
 void fm_step_recv(struct fm_sched *s, struct fm_buf what, int peer);
+/* So many steps more are coming, for those who know it. */
+void fm_sched_reserve(struct fm_sched *s, int n_steps);
 /* From one typed buffer to another of the same signature; must not overlap. */
 void fm_step_copy(struct fm_sched *s, struct fm_buf to, struct fm_buf from);
 /* inout = in op inout */

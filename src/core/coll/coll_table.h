@@ -28,7 +28,9 @@ struct fm_sched;
     X(ALLTOALL, alltoall)                                                                          \
     X(REDUCE_SCATTER, reduce_scatter)                                                              \
     X(SCAN, scan)                                                                                  \
-    X(EXSCAN, exscan)
+    X(EXSCAN, exscan)                                                                              \
+    X(NEIGHBOR_ALLGATHER, neighbor_allgather)                                                      \
+    X(NEIGHBOR_ALLTOALL, neighbor_alltoall)
 
 /*
  * Algorithms: kind, its name, name, item of the enumerations (at most 11 characters), way, which
@@ -117,6 +119,12 @@ struct fm_sched;
       FM_COLL_DIRECT_WHAT)                                                                         \
     X(EXSCAN, exscan, doubling, "doubling", MSG, all, all, ANY(none),                              \
       "partial results exchanged log2(p) times")
+#define FM_COLL_NEIGHBOR_ALLGATHER_ALGOS(X)                                                        \
+    X(NEIGHBOR_ALLGATHER, neighbor_allgather, edges, "edges", MSG, all, all, ANY(none),            \
+      "one message for all edges to a neighbor")
+#define FM_COLL_NEIGHBOR_ALLTOALL_ALGOS(X)                                                         \
+    X(NEIGHBOR_ALLTOALL, neighbor_alltoall, edges, "edges", MSG, all, all, ANY(none),              \
+      "a message per edge, or per neighbor with several edges of short blocks")
 #define FM_COLL_SHM_WHAT    "memory that the ranks of one host share"
 #define FM_COLL_DIRECT_WHAT "single copies between the buffers of the ranks of one host"
 
@@ -131,7 +139,9 @@ struct fm_sched;
     FM_COLL_ALLTOALL_ALGOS(X)                                                                      \
     FM_COLL_REDUCE_SCATTER_ALGOS(X)                                                                \
     FM_COLL_SCAN_ALGOS(X)                                                                          \
-    FM_COLL_EXSCAN_ALGOS(X)
+    FM_COLL_EXSCAN_ALGOS(X)                                                                        \
+    FM_COLL_NEIGHBOR_ALLGATHER_ALGOS(X)                                                            \
+    FM_COLL_NEIGHBOR_ALLTOALL_ALGOS(X)
 
 /* Numbers: values of coll_<kind>_algorithm, and index of the counters. 0 is automatic as a value;
    it counts calls on intercommunicators, which have one algorithm and no choice (coll_inter.c). */

@@ -73,7 +73,8 @@ static const struct fathom_cvar cvars[] = {
      .category = "coll_" #kind},                                                                   \
     {"coll_" #kind "_" #algo "_bytes", "Bytes of the " #kind "s that used " #algo ": of one "      \
      "vector or block per call; of all blocks in gathers to all and where blocks may differ; of "  \
-     "what this rank sends and receives on intercommunicators.", "bytes",                          \
+     "all blocks received in neighborhood collectives; of what this rank sends and receives on "   \
+     "intercommunicators.", "bytes",                                                               \
      FATHOM_AGGREGATE, .at = WORD(n_bytes[FM_COLL_##KIND][number]),                                \
      .category = "coll_" #kind},                                                                   \
     {"coll_" #kind "_" #algo "_time", "Time of the " #kind "s that used " #algo ", from the call " \
@@ -124,6 +125,7 @@ static const struct fathom_enum_item kind_items[] = {
     {FM_COLL_ALLGATHER, "allgather"}, {FM_COLL_ALLTOALL, "alltoall"},
     {FM_COLL_REDUCE_SCATTER, "red_scatter"},
     {FM_COLL_SCAN, "scan"},           {FM_COLL_EXSCAN, "exscan"},
+    {FM_COLL_NEIGHBOR_ALLGATHER, "n_allgather"}, {FM_COLL_NEIGHBOR_ALLTOALL, "n_alltoall"},
 };
 static const struct fathom_enum kinds = {"coll_kind", kind_items, FM_ARRAY_LEN(kind_items)};
 
@@ -131,7 +133,7 @@ static const struct fathom_enum kinds = {"coll_kind", kind_items, FM_ARRAY_LEN(k
 static const struct fathom_enum_item name_items[] = {
     {0, "inter"},   {1, "dissem"}, {2, "binomial"}, {3, "scatterring"}, {4, "halving"},
     {5, "doubling"}, {6, "linear"}, {7, "bruck"},    {8, "ring"},        {9, "window"},
-    {10, "pairwise"}, {11, "by_reduce"}, {12, "shm"}, {13, "direct"},
+    {10, "pairwise"}, {11, "by_reduce"}, {12, "shm"}, {13, "direct"}, {14, "edges"},
 };
 static const struct fathom_enum names = {"coll_algorithm", name_items, FM_ARRAY_LEN(name_items)};
 

@@ -44,7 +44,10 @@
       "time; raise it when several exchanges use a link better.")                                  \
     X(reduce_scatter_long, 8192,                                                                   \
       "Bytes from which a reduce_scatter with an operation that "                                  \
-      "commutes sends every block straight to its rank.")
+      "commutes sends every block straight to its rank.")                                          \
+    X(neighbor_combine, 4096,                                                                      \
+      "Bytes of all blocks for one neighbor up to which a neighbor_alltoall sends them in one "    \
+      "message, where the neighbor has several edges; raise it when latency is high.")
 
 #define FM_COLL_SCRATCH_MAX (16 << 20)
 

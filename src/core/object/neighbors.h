@@ -4,8 +4,8 @@
  * (MPI-5.0 8.6). An edge has a position in the list of sources or of destinations, which is the
  * position of its block in the buffer. The same rank may have several, and may be the caller's own.
  *
- * Messages between two ranks match in order: the k-th edge to a rank in its sender's `dests` is the
- * k-th edge from that sender in the receiver's `sources`, taken in the order of `recv_order`.
+ * The edges from one rank to another match in order: the k-th one in the sender's `send_order` is
+ * the k-th one in the receiver's `recv_order`. In these lists the edges of one rank lie together.
  */
 #pragma once
 
@@ -13,8 +13,6 @@ struct fm_neighbors {
     int n_sources, n_dests;
     const int *sources; /* ranks, or MPI_PROC_NULL: a block that nothing is received for */
     const int *dests;   /* ranks, or MPI_PROC_NULL: a block that is not sent */
-    /* Positions in `sources` in the order in which they match; NULL: 0, 1, 2, ... In a Cartesian
-       topology what is sent in one direction is received from the other (8.6.2), which matters
-       where both neighbors in a dimension are the same process. */
-    const int *recv_order;
+    int n_recv, n_send; /* edges that are not of MPI_PROC_NULL */
+    const int *recv_order, *send_order; /* their positions */
 };

@@ -9,26 +9,18 @@
 #include "core/topo/place.h"
 #include "util/status.h"
 
-/*
- * 8.6: in the order of the dimensions, first the neighbor in negative, then the one in positive
- * direction, both as source and as destination. A send in one direction matches the receive from
- * the other, hence the order of receives.
- */
-static void find_neighbors(struct fm_topo *topo, int rank, int *ranks, int *recv_order)
+/* 8.6: in the order of the dimensions, first the neighbor in negative, then the one in positive
+   direction, both as source and as destination. */
+static void find_neighbors(struct fm_topo *topo, int rank, int *ranks)
 {
     int n = topo->grid.n_dims;
 
     for (int i = 0; i < n; i++) {
         ranks[2 * i] = fm_grid_shift(&topo->grid, rank, i, -1);
         ranks[2 * i + 1] = fm_grid_shift(&topo->grid, rank, i, 1);
-        recv_order[2 * i] = 2 * i + 1;
-        recv_order[2 * i + 1] = 2 * i;
     }
-    topo->neighbors = (struct fm_neighbors){.n_sources = 2 * n,
-                                            .n_dests = 2 * n,
-                                            .sources = ranks,
-                                            .dests = ranks,
-                                            .recv_order = recv_order};
+    topo->neighbors = (struct fm_neighbors){
+        .n_sources = 2 * n, .n_dests = 2 * n, .sources = ranks, .dests = ranks};
 }
 
 static int make_topo(const struct fm_grid *grid, int rank, struct fm_topo **out_topo)
@@ -36,7 +28,7 @@ static int make_topo(const struct fm_grid *grid, int rank, struct fm_topo **out_
     size_t n = (size_t)grid->n_dims;
     struct fm_topo *topo;
     int *dims, *periods;
-    int rc = fm_topo_create(MPI_CART, 6 * n, &topo);
+    int rc = fm_topo_create(MPI_CART, 8 * n, &topo);
 
     if (rc != 0) {
         return rc;
@@ -48,7 +40,12 @@ static int make_topo(const struct fm_grid *grid, int rank, struct fm_topo **out_
         periods[i] = grid->periods[i] != 0;
     }
     topo->grid = (struct fm_grid){grid->n_dims, dims, periods};
-    find_neighbors(topo, rank, periods + n, periods + 3 * n);
+    find_neighbors(topo, rank, periods + n);
+    rc = fm_topo_sort_edges(topo, rank, fm_grid_size(grid), periods + 3 * n);
+    if (rc != 0) {
+        fm_topo_unref(topo);
+        return rc;
+    }
     *out_topo = topo;
     return 0;
 }

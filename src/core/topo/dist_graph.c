@@ -72,12 +72,21 @@ static int swap_ends(struct fm_comm *comm, const struct counts *c, struct end *o
 {
     struct fm_dtype *t = fm_dtype_get(MPI_2INT);
 
-    return fm_coll_run(&(struct fm_coll){
-        .kind = FM_COLL_ALLTOALL,
-        .comm = comm,
-        .send = {.buf = out, .counts = c->send, .displs = c->send_at, .dtype = t, .is_large = true},
-        .recv = {.buf = in, .counts = c->recv, .displs = c->recv_at, .dtype = t, .is_large = true},
-        .is_varying = true});
+    return fm_coll_run(&(struct fm_coll){.kind = FM_COLL_ALLTOALL,
+                                         .comm = comm,
+                                         .send = {.buf = out,
+                                                  .counts = c->send,
+                                                  .displs = c->send_at,
+                                                  .dtype = t,
+                                                  .is_large = true,
+                                                  .has_large_displs = true},
+                                         .recv = {.buf = in,
+                                                  .counts = c->recv,
+                                                  .displs = c->recv_at,
+                                                  .dtype = t,
+                                                  .is_large = true,
+                                                  .has_large_displs = true},
+                                         .is_varying = true});
 }
 
 /* Send n ends to the ranks `to`; those of one rank arrive in the order in which they were sent, and
@@ -157,13 +166,13 @@ static int check_agreement(struct fm_comm *comm, const struct ends *in, const st
     return 0;
 }
 
-static int make_topo(const struct ends *in, const struct ends *out, bool is_weighted,
-                     struct fm_topo **out_topo)
+static int make_topo(const struct fm_comm *comm, const struct ends *in, const struct ends *out,
+                     bool is_weighted, struct fm_topo **out_topo)
 {
     size_t n_in = (size_t)in->n, n_out = (size_t)out->n;
     struct fm_topo *topo;
     int *sources, *dests, *in_weights, *out_weights;
-    int rc = fm_topo_create(MPI_DIST_GRAPH, 2 * (n_in + n_out), &topo);
+    int rc = fm_topo_create(MPI_DIST_GRAPH, 3 * (n_in + n_out), &topo);
 
     if (rc != 0) {
         return rc;
@@ -183,6 +192,11 @@ static int make_topo(const struct ends *in, const struct ends *out, bool is_weig
     topo->neighbors = (struct fm_neighbors){
         .n_sources = in->n, .n_dests = out->n, .sources = sources, .dests = dests};
     topo->weights = (struct fm_weights){is_weighted, in_weights, out_weights};
+    rc = fm_topo_sort_edges(topo, comm->rank, comm->size, out_weights + n_out);
+    if (rc != 0) {
+        fm_topo_unref(topo);
+        return rc;
+    }
     *out_topo = topo;
     return 0;
 }
@@ -199,7 +213,7 @@ static int create(struct fm_comm *comm, struct ends *in, struct ends *out, bool 
     rc = rc == 0 ? fm_place_group(comm, comm->size, NULL, &group) : rc;
     rc = rc == 0 ? fm_comm_make_create(comm, group, &made) : rc;
     fm_group_unref(group);
-    rc = rc == 0 ? make_topo(in, out, is_weighted, &topo) : rc;
+    rc = rc == 0 ? make_topo(made, in, out, is_weighted, &topo) : rc;
     free(in->ends);
     free(out->ends);
     if (rc != 0) {

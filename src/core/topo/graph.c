@@ -14,8 +14,10 @@ static int make_topo(const struct fm_graph *graph, int rank, struct fm_topo **ou
     size_t n_nodes = (size_t)graph->n_nodes, n_edges = (size_t)fm_graph_edges(graph);
     struct fm_topo *topo;
     const int *neighbors;
-    int n, rc = fm_topo_create(MPI_GRAPH, n_nodes + n_edges, &topo);
+    int n, rc;
 
+    fm_graph_neighbors(graph, rank, &n);
+    rc = fm_topo_create(MPI_GRAPH, n_nodes + n_edges + 2 * (size_t)n, &topo);
     if (rc != 0) {
         return rc;
     }
@@ -28,6 +30,11 @@ static int make_topo(const struct fm_graph *graph, int rank, struct fm_topo **ou
     /* 8.6: the same order for sources and destinations. */
     topo->neighbors = (struct fm_neighbors){
         .n_sources = n, .n_dests = n, .sources = neighbors, .dests = neighbors};
+    rc = fm_topo_sort_edges(topo, rank, graph->n_nodes, topo->numbers + n_nodes + n_edges);
+    if (rc != 0) {
+        fm_topo_unref(topo);
+        return rc;
+    }
     *out_topo = topo;
     return 0;
 }

@@ -33,6 +33,60 @@ void fm_topo_unref(struct fm_topo *topo)
     }
 }
 
+/* An edge while edges are sorted. */
+struct key {
+    int far;   /* of the rank at its other end, counted round from this one */
+    int match; /* place among the edges of that rank */
+    int position;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+
+    if (x->far != y->far) {
+        return x->far < y->far ? -1 : 1;
+    }
+    return x->match < y->match ? -1 : x->match > y->match;
+}
+
+/* Ranks that send at the same time begin with different receivers, the next ones in rank. */
+static int sort_edges(struct key *keys, int n, const int *ranks, int rank, int size, int flip,
+                      int *out_order)
+{
+    int n_keys = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (ranks[i] != MPI_PROC_NULL) {
+            keys[n_keys++] = (struct key){(ranks[i] - rank + size) % size, i ^ flip, i};
+        }
+    }
+    qsort(keys, (size_t)n_keys, sizeof(*keys), compare_keys);
+    for (int i = 0; i < n_keys; i++) {
+        out_order[i] = keys[i].position;
+    }
+    return n_keys;
+}
+
+int fm_topo_sort_edges(struct fm_topo *topo, int rank, int size, int *order)
+{
+    struct fm_neighbors *near = &topo->neighbors;
+    int n_max = near->n_sources > near->n_dests ? near->n_sources : near->n_dests;
+    struct key *keys = malloc(((size_t)n_max + 1) * sizeof(*keys));
+
+    if (!keys) {
+        return fm_fail(-FM_E_NOMEM, "no memory for %d edges of a topology", n_max);
+    }
+    near->recv_order = order;
+    near->send_order = order + near->n_sources;
+    near->n_recv =
+        sort_edges(keys, near->n_sources, near->sources, rank, size, topo->kind == MPI_CART, order);
+    near->n_send =
+        sort_edges(keys, near->n_dests, near->dests, rank, size, 0, order + near->n_sources);
+    free(keys);
+    return 0;
+}
+
 struct fm_topo *fm_topo_of(const struct fm_comm *comm)
 {
     return comm->parts[FM_COMM_TOPO].state;

@@ -44,6 +44,14 @@ int fm_topo_create(int kind, size_t n_numbers, struct fm_topo **out_topo);
 /* A user less. NULL is fine. */
 void fm_topo_unref(struct fm_topo *topo);
 
+/*
+ * Bring the edges of a rank into order (neighbors.h), `order` being room for as many numbers as
+ * there are sources and destinations. The edges of two ranks match in the order of their positions;
+ * in a Cartesian topology what is sent in one direction of a dimension is received from the other
+ * (8.6.2), which matters where both neighbors are the same process.
+ */
+int fm_topo_sort_edges(struct fm_topo *topo, int rank, int size, int *order);
+
 /* The topology of a communicator, NULL: it has none. */
 struct fm_topo *fm_topo_of(const struct fm_comm *comm);
 /* Make it that of a new communicator, which is its user from now on. */

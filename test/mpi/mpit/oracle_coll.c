@@ -45,7 +45,7 @@ static void run_later(int rc, MPI_Request *q)
 }
 
 /* Calls of one form, and the bytes that each of them counts: of the vector or of one block, of all
-   blocks in allgather and reduce_scatter. */
+   blocks in allgather, reduce_scatter and neighborhood collectives, those of two neighbors. */
 #define KIND(kind, n_bytes, Name, iname, ...)                                                      \
     static ull kind(enum form form)                                                                \
     {                                                                                              \
@@ -83,15 +83,28 @@ KIND(reduce_scatter, BYTES * (ull)size, Reduce_scatter_block, Ireduce_scatter_bl
      MPI_LONG, MPI_SUM, comm)
 KIND(scan, BYTES, Scan, Iscan, out, in, N, MPI_LONG, MPI_SUM, comm)
 KIND(exscan, BYTES, Exscan, Iexscan, out, in, N, MPI_LONG, MPI_SUM, comm)
+KIND(neighbor_allgather, 2 * BYTES, Neighbor_allgather, Ineighbor_allgather, out, N, MPI_LONG, in,
+     N, MPI_LONG, comm)
+KIND(neighbor_alltoall, 2 * BYTES, Neighbor_alltoall, Ineighbor_alltoall, out, N, MPI_LONG, in, N,
+     MPI_LONG, comm)
 /* clang-format on */
 
 static const struct {
     const char *name;
     ull (*call)(enum form form); /* TIMES of them */
-} kinds[] = {{"barrier", barrier},     {"bcast", bcast},       {"reduce", reduce},
-             {"allreduce", allreduce}, {"gather", gather},     {"scatter", scatter},
-             {"allgather", allgather}, {"alltoall", alltoall}, {"reduce_scatter", reduce_scatter},
-             {"scan", scan},           {"exscan", exscan}};
+} kinds[] = {{"barrier", barrier},
+             {"bcast", bcast},
+             {"reduce", reduce},
+             {"allreduce", allreduce},
+             {"gather", gather},
+             {"scatter", scatter},
+             {"allgather", allgather},
+             {"alltoall", alltoall},
+             {"reduce_scatter", reduce_scatter},
+             {"scan", scan},
+             {"exscan", exscan},
+             {"neighbor_allgather", neighbor_allgather},
+             {"neighbor_alltoall", neighbor_alltoall}};
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]), MAX_ALGOS = 16 };
 
 /* Is this coll_<kind>_<algorithm>_<what> of a kind? "reduce" is also the beginning of another. */
@@ -209,8 +222,8 @@ static MPI_T_event_registration watch(void)
 static void check_chosen(int k, int used, enum form form, ull bytes)
 {
     static const char *const names[] = {
-        "inter", "dissem", "binomial", "scatterring", "halving",   "doubling", "linear",
-        "bruck", "ring",   "window",   "pairwise",    "by_reduce", "shm",      "direct"};
+        "inter", "dissem", "binomial", "scatterring", "halving", "doubling", "linear", "bruck",
+        "ring",  "window", "pairwise", "by_reduce",   "shm",     "direct",   "edges"};
     char variable[64], name[64], why[64];
 
     snprintf(variable, sizeof(variable), "coll_%s_last", kinds[k].name);
@@ -388,7 +401,7 @@ static void check_wanted(void)
 int main(int argc, char **argv)
 {
     MPI_T_pvar_handle handle;
-    int index, count, n_calls = 0;
+    int index, count, n_calls = 0, is_ring = 1;
     MPI_T_event_registration registration;
     ull counted;
 
@@ -397,7 +410,7 @@ int main(int argc, char **argv)
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
     CHECK(size <= MAX_RANKS);
-    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &is_ring, 0, &comm));
     /* Memory is set up now, and not in a call that is timed. */
     force("coll_barrier_algorithm", (int)value_of(items_of("coll_barrier_last"), "shm"));
     OK(MPI_Barrier(comm));
