@@ -123,94 +123,101 @@ static void long_doubles(void)
 
 /* Every predefined type: its length in tables 13 and 14, and its numbers, most significant byte
    first. A number of 4 bytes there and 8 here is an integer below 2^31. */
+static const struct row {
+    MPI_Datatype type;
+    int n_numbers, here, there, is_logical;
+} rows[] = {
+    {MPI_PACKED, 1, 1, 1},
+    {MPI_BYTE, 1, 1, 1},
+    {MPI_CHAR, 1, 1, 1},
+    {MPI_UNSIGNED_CHAR, 1, 1, 1},
+    {MPI_SIGNED_CHAR, 1, 1, 1},
+    {MPI_WCHAR, 1, sizeof(wchar_t), 2},
+    {MPI_SHORT, 1, 2, 2},
+    {MPI_UNSIGNED_SHORT, 1, 2, 2},
+    {MPI_INT, 1, 4, 4},
+    {MPI_LONG, 1, sizeof(long), 4},
+    {MPI_UNSIGNED, 1, 4, 4},
+    {MPI_UNSIGNED_LONG, 1, sizeof(long), 4},
+    {MPI_LONG_LONG_INT, 1, 8, 8},
+    {MPI_UNSIGNED_LONG_LONG, 1, 8, 8},
+    {MPI_FLOAT, 1, 4, 4},
+    {MPI_DOUBLE, 1, 8, 8},
+    {MPI_C_BOOL, 1, 1, 1, 1},
+    {MPI_INT8_T, 1, 1, 1},
+    {MPI_INT16_T, 1, 2, 2},
+    {MPI_INT32_T, 1, 4, 4},
+    {MPI_INT64_T, 1, 8, 8},
+    {MPI_UINT8_T, 1, 1, 1},
+    {MPI_UINT16_T, 1, 2, 2},
+    {MPI_UINT32_T, 1, 4, 4},
+    {MPI_UINT64_T, 1, 8, 8},
+    {MPI_AINT, 1, sizeof(MPI_Aint), 8},
+    {MPI_COUNT, 1, 8, 8},
+    {MPI_OFFSET, 1, 8, 8},
+    {MPI_C_COMPLEX, 2, 4, 4},
+    {MPI_C_DOUBLE_COMPLEX, 2, 8, 8},
+    {MPI_CHARACTER, 1, 1, 1},
+    {MPI_LOGICAL, 1, 4, 4, 1},
+    {MPI_INTEGER, 1, 4, 4},
+    {MPI_REAL, 1, 4, 4},
+    {MPI_DOUBLE_PRECISION, 1, 8, 8},
+    {MPI_COMPLEX, 2, 4, 4},
+    {MPI_DOUBLE_COMPLEX, 2, 8, 8},
+    {MPI_CXX_BOOL, 1, 1, 1, 1},
+    {MPI_CXX_FLOAT_COMPLEX, 2, 4, 4},
+    {MPI_CXX_DOUBLE_COMPLEX, 2, 8, 8},
+    {MPI_INTEGER1, 1, 1, 1},
+    {MPI_INTEGER2, 1, 2, 2},
+    {MPI_INTEGER4, 1, 4, 4},
+    {MPI_INTEGER8, 1, 8, 8},
+    {MPI_INTEGER16, 1, 16, 16},
+    {MPI_LOGICAL1, 1, 1, 1, 1},
+    {MPI_LOGICAL2, 1, 2, 2, 1},
+    {MPI_LOGICAL4, 1, 4, 4, 1},
+    {MPI_LOGICAL8, 1, 8, 8, 1},
+    {MPI_LOGICAL16, 1, 16, 16, 1},
+    {MPI_REAL2, 1, 2, 2},
+    {MPI_REAL4, 1, 4, 4},
+    {MPI_REAL8, 1, 8, 8},
+    {MPI_REAL16, 1, 16, 16},
+    {MPI_COMPLEX4, 2, 2, 2},
+    {MPI_COMPLEX8, 2, 4, 4},
+    {MPI_COMPLEX16, 2, 8, 8},
+    {MPI_COMPLEX32, 2, 16, 16},
+};
+
+/* The numbers of a type, as they are here and in external32: b counts bytes by significance. */
+static void write_numbers(const struct row *r, unsigned char *here, unsigned char *there)
+{
+    const int is_big = *(const char *)(const int[]){1} == 0;
+    int h = r->here, t = r->there, n_given = h < t ? h : t;
+
+    for (int k = 0; k < r->n_numbers; k++) {
+        for (int b = 0; b < n_given; b++) {
+            int is_top = b == n_given - 1;
+            unsigned char v = (unsigned char)(is_top ? 1 : 0x11 * (b + 1) + k);
+
+            v = r->is_logical ? b == 0 : v;
+            here[k * h + (is_big ? h - 1 - b : b)] = v;
+            there[k * t + t - 1 - b] = v;
+        }
+    }
+}
+
 static void lengths(void)
 {
-    static const struct {
-        MPI_Datatype type;
-        int n_numbers, here, there, is_logical;
-    } rows[] = {
-        {MPI_PACKED, 1, 1, 1},
-        {MPI_BYTE, 1, 1, 1},
-        {MPI_CHAR, 1, 1, 1},
-        {MPI_UNSIGNED_CHAR, 1, 1, 1},
-        {MPI_SIGNED_CHAR, 1, 1, 1},
-        {MPI_WCHAR, 1, sizeof(wchar_t), 2},
-        {MPI_SHORT, 1, 2, 2},
-        {MPI_UNSIGNED_SHORT, 1, 2, 2},
-        {MPI_INT, 1, 4, 4},
-        {MPI_LONG, 1, sizeof(long), 4},
-        {MPI_UNSIGNED, 1, 4, 4},
-        {MPI_UNSIGNED_LONG, 1, sizeof(long), 4},
-        {MPI_LONG_LONG_INT, 1, 8, 8},
-        {MPI_UNSIGNED_LONG_LONG, 1, 8, 8},
-        {MPI_FLOAT, 1, 4, 4},
-        {MPI_DOUBLE, 1, 8, 8},
-        {MPI_C_BOOL, 1, 1, 1, 1},
-        {MPI_INT8_T, 1, 1, 1},
-        {MPI_INT16_T, 1, 2, 2},
-        {MPI_INT32_T, 1, 4, 4},
-        {MPI_INT64_T, 1, 8, 8},
-        {MPI_UINT8_T, 1, 1, 1},
-        {MPI_UINT16_T, 1, 2, 2},
-        {MPI_UINT32_T, 1, 4, 4},
-        {MPI_UINT64_T, 1, 8, 8},
-        {MPI_AINT, 1, sizeof(MPI_Aint), 8},
-        {MPI_COUNT, 1, 8, 8},
-        {MPI_OFFSET, 1, 8, 8},
-        {MPI_C_COMPLEX, 2, 4, 4},
-        {MPI_C_DOUBLE_COMPLEX, 2, 8, 8},
-        {MPI_CHARACTER, 1, 1, 1},
-        {MPI_LOGICAL, 1, 4, 4, 1},
-        {MPI_INTEGER, 1, 4, 4},
-        {MPI_REAL, 1, 4, 4},
-        {MPI_DOUBLE_PRECISION, 1, 8, 8},
-        {MPI_COMPLEX, 2, 4, 4},
-        {MPI_DOUBLE_COMPLEX, 2, 8, 8},
-        {MPI_CXX_BOOL, 1, 1, 1, 1},
-        {MPI_CXX_FLOAT_COMPLEX, 2, 4, 4},
-        {MPI_CXX_DOUBLE_COMPLEX, 2, 8, 8},
-        {MPI_INTEGER1, 1, 1, 1},
-        {MPI_INTEGER2, 1, 2, 2},
-        {MPI_INTEGER4, 1, 4, 4},
-        {MPI_INTEGER8, 1, 8, 8},
-        {MPI_INTEGER16, 1, 16, 16},
-        {MPI_LOGICAL1, 1, 1, 1, 1},
-        {MPI_LOGICAL2, 1, 2, 2, 1},
-        {MPI_LOGICAL4, 1, 4, 4, 1},
-        {MPI_LOGICAL8, 1, 8, 8, 1},
-        {MPI_LOGICAL16, 1, 16, 16, 1},
-        {MPI_REAL2, 1, 2, 2},
-        {MPI_REAL4, 1, 4, 4},
-        {MPI_REAL8, 1, 8, 8},
-        {MPI_REAL16, 1, 16, 16},
-        {MPI_COMPLEX4, 2, 2, 2},
-        {MPI_COMPLEX8, 2, 4, 4},
-        {MPI_COMPLEX16, 2, 8, 8},
-        {MPI_COMPLEX32, 2, 16, 16},
-    };
-    const int is_big = *(const char *)(const int[]){1} == 0;
-
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         unsigned char here[64] = {0}, there[64] = {0};
-        int n = rows[i].n_numbers, h = rows[i].here, t = rows[i].there, size;
-        int n_given = h < t ? h : t;
+        int n = rows[i].n_numbers, size;
 
         if (MPI_Type_size(rows[i].type, &size) != MPI_SUCCESS) {
             continue; /* an optional type that this library has not */
         }
-        CHECK_EQ(size, n * h);
-        for (int k = 0; k < n; k++) {
-            for (int b = 0; b < n_given; b++) { /* b: significance */
-                int is_top = b == n_given - 1;
-                unsigned char v = (unsigned char)(is_top ? 1 : 0x11 * (b + 1) + k);
-
-                v = rows[i].is_logical ? b == 0 : v;
-                here[k * h + (is_big ? h - 1 - b : b)] = v;
-                there[k * t + t - 1 - b] = v;
-            }
-        }
-        expect(here, (size_t)(n * h), 1, rows[i].type, there, n * t);
+        CHECK_EQ(size, n * rows[i].here);
+        write_numbers(&rows[i], here, there);
+        expect(here, (size_t)size, 1, rows[i].type, there, n * rows[i].there);
     }
 }
 

@@ -49,13 +49,49 @@ static void make_comm(MPI_Comm *comm)
     }
 }
 
-static void make(int kind, int is_kept)
+static void make_group(int is_kept)
+{
+    MPI_Group group, part;
+
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &group));
+    OK(MPI_Group_incl(group, 1, (int[]){0}, &part));
+    OK(MPI_Group_free(&group));
+    if (!is_kept) {
+        OK(MPI_Group_free(&part));
+    }
+}
+
+static void make_request(int is_kept)
 {
     static int n_requests;
+
+    if (n_requests % 2) {
+        OK(MPI_Recv_init(buffer, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &requests[n_requests]));
+    } else {
+        send_round(&requests[n_requests]);
+    }
+    if (!is_kept) {
+        OK(MPI_Request_free(&requests[n_requests]));
+    }
+    n_requests += is_kept;
+}
+
+static void make_type(int is_kept)
+{
+    MPI_Datatype inner, outer;
+
+    OK(MPI_Type_vector(2, 1, 3, MPI_INT, &inner));
+    OK(MPI_Type_contiguous(2, inner, &outer));
+    OK(MPI_Type_free(&inner));
+    if (!is_kept) {
+        OK(MPI_Type_free(&outer));
+    }
+}
+
+static void make(int kind, int is_kept)
+{
     MPI_Errhandler eh;
     MPI_Comm comm;
-    MPI_Group group, part;
-    MPI_Datatype inner, outer;
     MPI_Info info;
     MPI_Op op;
 
@@ -67,31 +103,13 @@ static void make(int kind, int is_kept)
         }
         break;
     case 1:
-        OK(MPI_Comm_group(MPI_COMM_WORLD, &group));
-        OK(MPI_Group_incl(group, 1, (int[]){0}, &part));
-        OK(MPI_Group_free(&group));
-        if (!is_kept) {
-            OK(MPI_Group_free(&part));
-        }
+        make_group(is_kept);
         break;
     case 2:
-        if (n_requests % 2) {
-            OK(MPI_Recv_init(buffer, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &requests[n_requests]));
-        } else {
-            send_round(&requests[n_requests]);
-        }
-        if (!is_kept) {
-            OK(MPI_Request_free(&requests[n_requests]));
-        }
-        n_requests += is_kept;
+        make_request(is_kept);
         break;
     case 3:
-        OK(MPI_Type_vector(2, 1, 3, MPI_INT, &inner));
-        OK(MPI_Type_contiguous(2, inner, &outer));
-        OK(MPI_Type_free(&inner));
-        if (!is_kept) {
-            OK(MPI_Type_free(&outer));
-        }
+        make_type(is_kept);
         break;
     case 4:
         OK(MPI_Op_create(add, 1, &op));

@@ -154,14 +154,101 @@ static int plan_receives(struct recv *recvs, int per_rank)
     return n;
 }
 
-int main(int argc, char **argv)
-{
-    enum { LONGEST = 16 + 400000 };
-    int per_rank, n_recvs, n_posted = 0, n_recvd = 0, n_sent = 0, n_started = 0, window = 16, flag;
-    int first_send = 0, first_recv = 0; /* all before are done */
-    uint64_t state;
+/* All messages of this rank, both ways. Those before first_* are complete. */
+struct traffic {
+    int per_rank, n_recvs;
     struct send *sends;
     struct recv *recvs;
+    int n_posted, n_recvd, n_sent, n_started, first_send, first_recv;
+    uint64_t state;
+};
+
+static void begin(struct traffic *t)
+{
+    *t = (struct traffic){.per_rank = N_MESSAGES / size, .state = 1000u + (uint64_t)rank};
+    t->sends = calloc((size_t)t->per_rank, sizeof(*t->sends));
+    t->recvs = calloc(N_MESSAGES, sizeof(*t->recvs));
+    CHECK(t->sends && t->recvs);
+    t->n_recvs = plan_receives(t->recvs, t->per_rank);
+}
+
+static void start_some(struct traffic *t, int window)
+{
+    enum { LONGEST = 16 + 400000 };
+
+    while (t->n_started < t->per_rank && t->n_started - t->n_sent < window) {
+        struct plan p = draw(&t->state);
+
+        start_send(&t->sends[t->n_started], &p, t->n_started);
+        t->n_started++;
+    }
+    while (t->n_posted < t->n_recvs && t->n_posted - t->n_recvd < window) {
+        struct recv *r = &t->recvs[t->n_posted++];
+
+        r->buf = malloc(LONGEST);
+        CHECK(r->buf);
+        OK(MPI_Irecv(r->buf, LONGEST, MPI_BYTE, r->source, r->tag, comms[r->comm], &r->request));
+    }
+}
+
+/* Sends that are complete now. */
+static int test_sends(struct traffic *t)
+{
+    int n = 0, flag;
+
+    while (t->first_send < t->n_started && !t->sends[t->first_send].buf) {
+        t->first_send++;
+    }
+    for (int i = t->first_send; i < t->n_started; i++) {
+        if (t->sends[i].buf) {
+            OK(MPI_Test(&t->sends[i].request, &flag, MPI_STATUS_IGNORE));
+            if (flag) {
+                free(t->sends[i].buf);
+                t->sends[i].buf = NULL;
+                n++;
+            }
+        }
+    }
+    t->n_sent += n;
+    return n;
+}
+
+static int test_recvs(struct traffic *t)
+{
+    int n = 0, flag;
+
+    while (t->first_recv < t->n_posted && t->recvs[t->first_recv].request == MPI_REQUEST_NULL) {
+        t->first_recv++;
+    }
+    for (int i = t->first_recv; i < t->n_posted; i++) {
+        if (t->recvs[i].request != MPI_REQUEST_NULL) {
+            OK(MPI_Test(&t->recvs[i].request, &flag, &t->recvs[i].status));
+            if (flag) {
+                check_message(&t->recvs[i]);
+                t->recvs[i].buf = realloc(t->recvs[i].buf, 16);
+                n++;
+            }
+        }
+    }
+    t->n_recvd += n;
+    return n;
+}
+
+static void nothing_is_left(void)
+{
+    int flag;
+
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int c = 0; c < N_COMMS; c++) {
+        OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comms[c], &flag, MPI_STATUS_IGNORE));
+        CHECK_EQ(flag, 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int window = 16;
+    struct traffic t;
 
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
@@ -170,71 +257,19 @@ int main(int argc, char **argv)
     comms[0] = MPI_COMM_WORLD;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]));
     OK(MPI_Comm_dup(comms[1], &comms[2]));
-    per_rank = N_MESSAGES / size;
-    sends = calloc((size_t)per_rank, sizeof(*sends));
-    recvs = calloc(N_MESSAGES, sizeof(*recvs));
-    CHECK(sends && recvs);
-    n_recvs = plan_receives(recvs, per_rank);
-    state = 1000u + (uint64_t)rank;
-    while (n_sent < per_rank || n_recvd < n_recvs) {
-        int moved = 0;
-
+    begin(&t);
+    while (t.n_sent < t.per_rank || t.n_recvd < t.n_recvs) {
+        start_some(&t, window);
         /* More and more at a time when nothing moves: no order of posting can then block. */
-        while (n_started < per_rank && n_started - n_sent < window) {
-            struct plan p = draw(&state);
-
-            start_send(&sends[n_started], &p, n_started);
-            n_started++;
-        }
-        while (n_posted < n_recvs && n_posted - n_recvd < window) {
-            struct recv *r = &recvs[n_posted++];
-
-            r->buf = malloc(LONGEST);
-            CHECK(r->buf);
-            OK(MPI_Irecv(r->buf, LONGEST, MPI_BYTE, r->source, r->tag, comms[r->comm],
-                         &r->request));
-        }
-        while (first_send < n_started && !sends[first_send].buf) {
-            first_send++;
-        }
-        while (first_recv < n_posted && recvs[first_recv].request == MPI_REQUEST_NULL) {
-            first_recv++;
-        }
-        for (int i = first_send; i < n_started; i++) {
-            if (sends[i].buf) {
-                OK(MPI_Test(&sends[i].request, &flag, MPI_STATUS_IGNORE));
-                if (flag) {
-                    free(sends[i].buf);
-                    sends[i].buf = NULL;
-                    n_sent++;
-                    moved = 1;
-                }
-            }
-        }
-        for (int i = first_recv; i < n_posted; i++) {
-            if (recvs[i].request != MPI_REQUEST_NULL) {
-                OK(MPI_Test(&recvs[i].request, &flag, &recvs[i].status));
-                if (flag) {
-                    check_message(&recvs[i]);
-                    recvs[i].buf = realloc(recvs[i].buf, 16);
-                    n_recvd++;
-                    moved = 1;
-                }
-            }
-        }
-        window += !moved;
+        window += test_sends(&t) + test_recvs(&t) == 0;
     }
-    check_order(recvs, n_recvs);
-    OK(MPI_Barrier(MPI_COMM_WORLD));
-    for (int c = 0; c < N_COMMS; c++) {
-        OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comms[c], &flag, MPI_STATUS_IGNORE));
-        CHECK_EQ(flag, 0);
+    check_order(t.recvs, t.n_recvs);
+    nothing_is_left();
+    for (int i = 0; i < t.n_recvs; i++) {
+        free(t.recvs[i].buf);
     }
-    for (int i = 0; i < n_recvs; i++) {
-        free(recvs[i].buf);
-    }
-    free(recvs);
-    free(sends);
+    free(t.recvs);
+    free(t.sends);
     OK(MPI_Comm_free(&comms[1]));
     OK(MPI_Comm_free(&comms[2]));
     OK(MPI_Finalize());
