@@ -58,7 +58,7 @@ static bool is_of_job(const struct fm_local *l, pid_t pid)
     while (f && !is_found && getdelim(&entry, &room, '\0', f) > 0) {
         is_found = strncmp(entry, name, sizeof(name) - 1) == 0 &&
                    fm_keytable_place_parse(entry + sizeof(name) - 1, &place) == 0 &&
-                   place.launcher == getpid() && place.token == l->table->token;
+                   place.launcher == getpid() && place.token == l->table->head.token;
     }
     if (f) {
         fclose(f);

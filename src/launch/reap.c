@@ -16,6 +16,17 @@ static struct fm_keytable_slot *slot_of(const struct fm_local *l, const struct f
     return fm_keytable_slot(l->table, r->rank);
 }
 
+/* Another value than these was written by mistake. */
+static enum fm_place_abort aborted_of(const struct fm_local *l, const struct fm_local_rank *r)
+{
+    /* Acquire: pairs with own_abort() of the rank. */
+    uint32_t aborted = atomic_load_explicit(&slot_of(l, r)->aborted, memory_order_acquire);
+
+    return aborted == FM_PLACE_ABORT || aborted == FM_PLACE_ABORT_BY_PEER
+               ? (enum fm_place_abort)aborted
+               : FM_PLACE_NO_ABORT;
+}
+
 /* Is another rank between MPI_Init and MPI_Finalize? Pairs with own_started() of the ranks. */
 static bool has_peers_in_mpi(const struct fm_local *l, const struct fm_local_rank *r)
 {
@@ -36,14 +47,13 @@ static void explain(struct fm_local *l, const struct fm_local_rank *r, struct fm
     struct fm_rank_end end = {.wait_status = r->wait_status};
 
     end.phase = (enum fm_place_phase)atomic_load(&slot->phase);
-    end.is_aborted =
-        atomic_load_explicit(&slot->aborted, memory_order_acquire) != FM_PLACE_NO_ABORT;
+    end.is_aborted = aborted_of(l, r) != FM_PLACE_NO_ABORT;
     end.abort_status = slot->abort_status;
     if (end.phase == FM_PLACE_STARTED && !end.is_aborted) {
         uint32_t none = 0;
 
         /* Before the phases are read; see own_started(). */
-        atomic_compare_exchange_strong(&l->table->left_early, &none, (uint32_t)r->rank + 1);
+        atomic_compare_exchange_strong(&l->table->live->left_early, &none, (uint32_t)r->rank + 1);
         fm_keytable_notify(l->table);
         end.has_peers_in_mpi = has_peers_in_mpi(l, r);
     }
@@ -92,8 +102,7 @@ enum cause { CAUSE_NONE, CAUSE_PEER, CAUSE_OWN, CAUSE_SIGNAL };
 
 static enum cause cause_of(const struct fm_local *l, const struct fm_local_rank *r)
 {
-    /* Acquire: pairs with own_abort() of the rank. */
-    uint32_t aborted = atomic_load_explicit(&slot_of(l, r)->aborted, memory_order_acquire);
+    enum fm_place_abort aborted = aborted_of(l, r);
 
     if (r->pid == 0 || r->is_judged || (!r->is_ended && aborted == FM_PLACE_NO_ABORT)) {
         return CAUSE_NONE;
@@ -156,8 +165,7 @@ static void publish_ends(struct fm_local *l)
 {
     for (int i = 0; i < l->n_ranks; i++) {
         if (l->ranks[i].is_ended) {
-            /* Release: pairs with own_is_gone() of the ranks. */
-            atomic_store_explicit(&slot_of(l, &l->ranks[i])->is_gone, 1, memory_order_release);
+            fm_keytable_mark_gone(l->table, l->ranks[i].rank);
         }
     }
     fm_keytable_notify(l->table);
@@ -166,7 +174,7 @@ static void publish_ends(struct fm_local *l)
 /* A rank ended without MPI_Init when no rank was in MPI, and now one is. */
 static void judge_early_leaver(struct fm_local *l)
 {
-    uint32_t left = atomic_load(&l->table->left_early);
+    uint32_t left = atomic_load(&l->table->live->left_early);
 
     for (int i = 0; i < l->n_ranks && left > 0 && !l->is_terminating; i++) {
         struct fm_local_rank *r = &l->ranks[i];

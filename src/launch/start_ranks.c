@@ -82,7 +82,7 @@ static int make_env(const struct fm_local *l, int i, struct fm_strings *texts,
                                       .table_fd = l->table_fd,
                                       .page_fd = r->page_fd,
                                       .rank = r->rank,
-                                      .token = l->table->token};
+                                      .token = l->table->head.token};
     char text[96];
     struct fm_rank_env values = {.place = text,
                                  .rank = r->rank,

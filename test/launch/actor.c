@@ -17,6 +17,7 @@
  *     tool                       use MPI_T from now on
  *     run:WORDS exec:WORDS       this program with other words, as a child or in its own place
  *     nest                       run another MPI program, which is no rank, and say how it ended
+ *     scribble:head|slots        overwrite the job table, as a program with a stray pointer does
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -86,6 +87,28 @@ static void other_words(const char *words, int is_exec)
     }
 }
 
+/* The head is the first page of the first mapping; the slots are all that can be written. */
+static void scribble(int is_head)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512], access[8];
+    unsigned long begin, end;
+
+    while (maps && fgets(line, sizeof(line), maps)) {
+        if (!strstr(line, "fathom-job") || sscanf(line, "%lx-%lx %7s", &begin, &end, access) != 3) {
+            continue;
+        }
+        if (is_head) {
+            memset((void *)begin, 0x5a, 128);
+        } else if (access[1] == 'w') {
+            memset((void *)begin, 0x5a, end - begin);
+        }
+    }
+    if (maps) {
+        fclose(maps);
+    }
+}
+
 static void close_all(void)
 {
     for (int fd = 3; fd < 1024; fd++) {
@@ -128,6 +151,8 @@ static void act(const char *word)
         fclose(stdout);
     } else if (strcmp(word, "who") == 0) {
         who();
+    } else if (strncmp(word, "scribble:", 9) == 0) {
+        scribble(strcmp(colon + 1, "head") == 0);
     } else if (strcmp(word, "nest") == 0) {
         nest();
     } else if (strcmp(word, "tool") == 0) {

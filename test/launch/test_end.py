@@ -21,6 +21,8 @@ ROWS = [
     ('init barrier 1:abort:7 wait', 7, r'rank 1 \(pid \d+, host \S+, \S+\) aborted the job'),
     ('init barrier 1:abort:0 wait', 1, r'rank 1 \(pid \d+, host \S+, \S+\) aborted the job'),
     ('init barrier 1:abort:256 wait', 1, r'MPI_Abort was called on MPI_COMM_WORLD'),
+    ('1:abort:7 wait', 7, r'MPI_Abort was called before MPI_Init with error code 7'),
+    ('init barrier finalize 1:abort:7 wait', 7, r'MPI_Abort was called after MPI_Finalize with error code 7'),
     ('init 1:kill:9 barrier finalize', 137, r'rank 1 \(pid \d+, host \S+, \S+\) was killed by '
      r'signal 9 \(Killed\) between MPI_Init and MPI_Finalize'),
     ('init barrier 1:kill:11 wait', 139, r'rank 1 .* signal 11 \(Segmentation fault\)'),
@@ -44,6 +46,12 @@ def maps_of(pid):
         return ''
 
 
+def where(test, pid):
+    job = test.start(harness.FATHOM, 'where', pid)
+    job.end()
+    return job.out
+
+
 class End(Test):
     def test_table(self):
         for words, status, text in ROWS:
@@ -52,6 +60,19 @@ class End(Test):
                 self.ends(job, status)
                 self.assertRegex(job.err, text)
                 self.assertEqual(job.left(), [])
+
+    def test_stray_words_in_the_job_table(self):
+        """They end the rank that writes them, or are not believed; mpiexec neither crashes nor hangs."""
+        job = self.actor(3, 'init', 'barrier', '1:scribble:head', 'barrier', 'finalize')
+        self.ends(job, 139)
+        self.assertRegex(job.err, r'rank 1 .* signal 11')
+        for words in '1:scribble:slots exit:0', 'wait':
+            job = self.actor(3, 'init', 'barrier', 'say:here', 'barrier', *f'1:scribble:slots {words}'.split())
+            job.expect('here', 3)
+            if words == 'wait':
+                os.kill(job.pid, signal.SIGTERM)
+            self.assertIn(job.end(), (1, 143), job.err)
+            self.assertNotIn('Segmentation', job.err)
 
     def test_first_failure_counts(self):
         job = self.actor(3, 'init', 'barrier', '2:exit:9', 'barrier', 'finalize')
@@ -316,6 +337,18 @@ class Time(Test):
                 break
         self.assertRegex(job.err, r'rank 0 \(pid \d+\) is computing')
         self.assertRegex(job.err, r'rank 1 \(pid \d+\) has been blocked in MPI_Barrier with rank 0')
+
+    def test_timeout_names_finalize(self):
+        job = self.mpiexec('-n', 2, harness.ACTOR, 'init', 'barrier', '0:wait', 'finalize')
+        until(lambda: 'MPI_Finalize' in where(self, job.pid), 'rank 1 is blocked in MPI_Finalize')
+        os.kill(job.pid, signal.SIGTERM)
+        self.ends(job, 143)
+        for seconds in '2', '20':
+            job = self.mpiexec('-n', 2, '--timeout', seconds, harness.ACTOR, 'init', 'barrier', '0:wait', 'finalize')
+            self.ends(job, 124)
+            if 'MPI_Finalize' in job.err:
+                break
+        self.assertRegex(job.err, r'rank 1 \(pid \d+\) has been blocked in MPI_Finalize for')
 
 
 if __name__ == '__main__':

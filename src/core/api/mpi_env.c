@@ -146,6 +146,14 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
     char text[MPI_MAX_OBJECT_NAME + 64];
 
     fm_api_enter(FM_CALL);
+    /* No communicator exists, but the job is to end. */
+    if (fm_root.phase == FM_PHASE_BEFORE || fm_root.phase == FM_PHASE_AFTER) {
+        snprintf(text, sizeof(text), "MPI_Abort was called %s with error code %d",
+                 fm_root.phase == FM_PHASE_AFTER ? "after MPI_Finalize" : "before MPI_Init",
+                 errorcode);
+        fm_log_error("%s", text);
+        fm_runtime_abort(errorcode, text, false);
+    }
     c = fm_comm_get(comm);
     if (!c) {
         int rc = fm_raise_handle(FM_KIND_COMM, "MPI_Abort", comm, "comm");

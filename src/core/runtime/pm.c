@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which process manager has started us. */
+/* The choice of a process manager. */
 #include "core/runtime/pm.h"
 
-/* In the order in which they are asked; the last one takes everything. */
+#include <string.h>
+
+/* In the order in which they are tried; the last one accepts every environment. */
 static int (*const back_ends[])(struct fm_pm **out_pm) = {
     fm_pm_own_open,
     fm_pm_pmix_open,
@@ -18,4 +20,9 @@ int fm_pm_open(struct fm_pm **out_pm)
         rc = back_ends[i](out_pm);
     }
     return rc;
+}
+
+bool fm_pm_is_own_job(const struct fm_pm *pm, const struct fm_pm_proc *proc)
+{
+    return strcmp(proc->job, pm->job) == 0;
 }

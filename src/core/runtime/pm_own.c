@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Under our own mpiexec: everything lies in the key table of the job, which we have mapped, so
- * nothing here talks to anyone. The launcher is only woken (SIGCHLD) when a rank gives up.
+ * The process manager of Fathom's mpiexec: all is in the key table of the job, which each rank has
+ * mapped, so no message is sent. The launcher is woken (SIGCHLD) only when a rank aborts.
  */
 #include "core/runtime/pm.h"
 
@@ -16,10 +16,10 @@
 #include "util/keytable.h"
 #include "util/segment.h"
 
-/* How long to sleep before looking whether the launcher still lives. */
-#define LOOK_AGAIN_MS 100
-/* How long the launcher is given to end a job that cannot go on. */
-#define LAUNCHER_ENDS_US_MS 1000
+/* How often a waiting rank checks that the launcher lives. */
+#define CHECK_MS 100
+/* How long the launcher may take to end a job that cannot go on. */
+#define LAUNCHER_ENDS_JOB_MS 1000
 
 struct own {
     struct fm_pm pm; /* first */
@@ -28,8 +28,8 @@ struct own {
 };
 
 /*
- * The place of this process, found once: the page is asked for before MPI_Init, and a process that
- * has left MPI may come back (sessions). Written under the library lock.
+ * The place of this process, found once: the page is needed before MPI_Init, and a process that has
+ * left MPI may return (sessions). Written under the library lock.
  */
 static struct {
     bool is_known, is_claimed;
@@ -39,7 +39,7 @@ static struct {
     struct fm_keytable *table;
 } mine;
 
-/* Is the process a child of `parent`, with one thread only? */
+/* Is the process a child of `parent` with one thread? */
 static bool is_simple_child(pid_t pid, pid_t parent)
 {
     int its_parent = 0, n_threads = 0;
@@ -61,9 +61,9 @@ static bool is_simple_child(pid_t pid, pid_t parent)
 }
 
 /*
- * A rank dies with mpiexec. If it is a shell (or a debugger) and we are its child, we die with it.
- * The kernel means the thread that started us, so a parent with threads is left out: it may end the
- * thread and live on.
+ * A rank is killed when mpiexec ends. Where it is a shell or a debugger and this process its child,
+ * this process is killed with it. The kernel watches the thread that started the child, so a parent
+ * with several threads is left out: it may end the thread and continue.
  */
 static void die_with_parent(pid_t launcher)
 {
@@ -74,12 +74,12 @@ static void die_with_parent(pid_t launcher)
     }
 }
 
-/* A container may have process numbers of its own, by which nobody can be reached or watched. */
+/* In a PID namespace of its own a process can neither reach others by their ids nor watch them. */
 static int check_pid_space(const struct fm_keytable *t)
 {
     uint64_t ours = fm_segment_pid_space();
 
-    if (!t->pid_space || !ours || t->pid_space == ours) {
+    if (!t->head.pid_space || !ours || t->head.pid_space == ours) {
         return 0;
     }
     return fm_fail(-FM_E_UNSUPPORTED,
@@ -125,10 +125,9 @@ int fm_pm_own_claim(void)
 
     if (!rc && !mine.is_claimed) {
         mine.is_claimed = true;
-        mine.claim_status =
-            fm_keytable_claim(fm_keytable_slot(mine.table, mine.place.rank), getpid());
+        mine.claim_status = fm_keytable_claim(mine.table, mine.place.rank, getpid());
         if (mine.claim_status == 0) {
-            die_with_parent(mine.table->launcher);
+            die_with_parent(mine.table->head.launcher);
         }
     }
     return rc ? rc : mine.claim_status;
@@ -154,7 +153,7 @@ int fm_pm_own_rank(void)
 void fm_pm_own_lost_output(int error)
 {
     if (fm_pm_own_is_claimed()) {
-        /* Relaxed: the launcher looks when this process has ended. */
+        /* Relaxed: the launcher reads it when this process has ended. */
         atomic_store_explicit(&fm_keytable_slot(mine.table, mine.place.rank)->lost_output, error,
                               memory_order_relaxed);
     }
@@ -162,7 +161,7 @@ void fm_pm_own_lost_output(int error)
 
 static bool is_launcher_gone(struct own *o)
 {
-    return kill(o->table->launcher, 0) != 0 && errno == ESRCH;
+    return kill(o->table->head.launcher, 0) != 0 && errno == ESRCH;
 }
 
 static int own_put(struct fm_pm *pm, const char *key, const void *value, size_t len)
@@ -175,25 +174,27 @@ static int own_put(struct fm_pm *pm, const char *key, const void *value, size_t 
 static bool own_is_gone(struct fm_pm *pm, int rank)
 {
     struct own *o = fm_container_of(pm, struct own, pm);
-    struct fm_keytable_slot *slot = fm_keytable_slot(o->table, rank);
 
-    /* Acquire: pairs with the launcher's store after it saw that process end. */
-    return !slot || atomic_load_explicit(&slot->is_gone, memory_order_acquire) ||
+    return !fm_keytable_slot(o->table, rank) || fm_keytable_is_gone(o->table, rank) ||
            is_launcher_gone(o);
 }
 
-static int own_get(struct fm_pm *pm, int rank, const char *key, void *out_value, size_t *len)
+static int own_get(struct fm_pm *pm, const struct fm_pm_proc *proc, const char *key,
+                   void *out_value, size_t *len)
 {
     struct own *o = fm_container_of(pm, struct own, pm);
-    struct fm_keytable_slot *slot = fm_keytable_slot(o->table, rank);
-    int rc;
+    struct fm_keytable_slot *slot = fm_keytable_slot(o->table, proc->rank);
+    int rank = proc->rank, rc;
 
+    if (!fm_pm_is_own_job(pm, proc)) {
+        return fm_fail(-FM_E_NOENT, "the job %.64s is not known here", proc->job);
+    }
     if (!slot) {
         return fm_fail(-FM_E_INVAL, "the job has no rank %d", rank);
     }
     for (;;) {
-        /* All three before the look: what changes after it also changes the word we sleep on. */
-        uint32_t seen = atomic_load_explicit(&o->table->change, memory_order_acquire);
+        /* All three before the values are read: a later change also changes `seen`. */
+        uint32_t seen = fm_keytable_seen(o->table);
         bool is_gone = own_is_gone(pm, rank);
         /* Acquire: pairs with own_started(), before which everything is published. */
         uint32_t phase = atomic_load_explicit(&slot->phase, memory_order_acquire);
@@ -205,11 +206,11 @@ static int own_get(struct fm_pm *pm, int rank, const char *key, void *out_value,
         if (is_gone) {
             return fm_fail(-FM_E_PEER, "rank %d has ended", rank);
         }
-        /* One that has withdrawn its keys (MPI_Finalize) may come back with a session. */
-        if (phase == FM_PLACE_INIT && atomic_load(&slot->n_entries) > 0) {
+        /* A rank that has withdrawn its values (MPI_Finalize) may return with a session. */
+        if (phase == FM_PLACE_INIT && fm_keytable_has_entries(o->table, rank)) {
             return fm_fail(-FM_E_NOENT, "rank %d has published no \"%s\"", rank, key);
         }
-        fm_keytable_sleep(o->table, seen, LOOK_AGAIN_MS);
+        fm_keytable_sleep(o->table, seen, CHECK_MS);
     }
 }
 
@@ -217,65 +218,28 @@ static void own_withdraw(struct fm_pm *pm)
 {
     struct own *o = fm_container_of(pm, struct own, pm);
 
-    /* Relaxed: the fence orders it. Until all are there, somebody may talk to us for the first
-       time: to tell what he has received meanwhile. */
-    atomic_store_explicit(&o->slot->is_leaving, 1, memory_order_relaxed);
-}
-
-/* All ranks are in the fence. */
-static void take_back(struct fm_pm *pm)
-{
-    struct own *o = fm_container_of(pm, struct own, pm);
-
-    for (int r = 0; r < pm->size; r++) {
-        struct fm_keytable_slot *slot = fm_keytable_slot(o->table, r);
-
-        if (atomic_exchange_explicit(&slot->is_leaving, 0, memory_order_relaxed)) {
-            atomic_store_explicit(&slot->n_entries, 0, memory_order_release);
-        }
-    }
-}
-
-/* The first rank that has ended, -1: all live. */
-static int first_gone(struct fm_pm *pm)
-{
-    for (int r = 0; r < pm->size; r++) {
-        if (own_is_gone(pm, r)) {
-            return r;
-        }
-    }
-    return -1;
+    fm_keytable_withdraw(o->table, pm->rank);
 }
 
 static int own_fence(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx)
 {
     struct own *o = fm_container_of(pm, struct own, pm);
-    struct fm_keytable *t = o->table;
-    uint32_t gen = atomic_load_explicit(&t->fence, memory_order_acquire);
-    int nap_ms = 1;
+    int sleep_ms = 1;
 
-    /* Acquire-release: the last to come has seen what all others did before. */
-    if (atomic_fetch_add_explicit(&t->n_arrived, 1, memory_order_acq_rel) + 1 ==
-        (uint32_t)pm->size) {
-        atomic_store_explicit(&t->n_arrived, 0, memory_order_relaxed);
-        take_back(pm);
-        /* Release: pairs with the acquire loads of those who wait below. */
-        atomic_fetch_add_explicit(&t->fence, 1, memory_order_release);
-        fm_keytable_notify(t);
-        return 0;
-    }
+    fm_keytable_enter(o->table, pm->rank);
     for (;;) {
-        uint32_t seen = atomic_load_explicit(&t->change, memory_order_acquire);
-        int gone = first_gone(pm);
+        uint32_t seen = fm_keytable_seen(o->table);
+        int missing = fm_keytable_missing(o->table, pm->rank);
 
-        if (atomic_load_explicit(&t->fence, memory_order_acquire) != gen) {
+        if (missing < 0) {
             return 0;
         }
-        if (gone >= 0) {
-            return fm_fail(-FM_E_PEER, "rank %d has ended", gone);
+        /* It may have entered before it ended. */
+        if (own_is_gone(pm, missing) && fm_keytable_missing(o->table, pm->rank) == missing) {
+            return fm_fail(-FM_E_PEER, "rank %d has ended", missing);
         }
-        fm_keytable_sleep(t, seen, idle ? nap_ms : LOOK_AGAIN_MS);
-        nap_ms = nap_ms < LOOK_AGAIN_MS ? nap_ms * 2 : nap_ms;
+        fm_keytable_sleep(o->table, seen, idle ? sleep_ms : CHECK_MS);
+        sleep_ms = sleep_ms < CHECK_MS ? sleep_ms * 2 : sleep_ms;
         if (idle) {
             idle(ctx);
         }
@@ -288,17 +252,17 @@ static int own_started(struct fm_pm *pm)
     uint32_t left;
 
     /*
-     * Sequentially consistent, as the launcher's store to left_early and its look at the phases:
-     * of a rank that left without MPI_Init, either it or we take notice.
+     * Sequentially consistent, as the store of the launcher to left_early and its loads of the
+     * phases: a rank that left without MPI_Init is noticed by the launcher or by this rank.
      */
     atomic_store(&o->slot->phase, FM_PLACE_INIT);
-    left = atomic_load(&o->table->left_early);
+    left = atomic_load(&o->table->live->left_early);
     fm_keytable_notify(o->table);
-    if (left) {
-        /* The launcher says it once for all and ends us; only if it cannot, each says it. */
-        kill(o->table->launcher, SIGCHLD);
-        for (int i = 0; i < LAUNCHER_ENDS_US_MS / LOOK_AGAIN_MS; i++) {
-            fm_keytable_sleep(o->table, atomic_load(&o->table->change), LOOK_AGAIN_MS);
+    if (left > 0 && left <= (uint32_t)pm->size) {
+        /* The launcher reports it once and ends the job. Where it cannot, each rank reports it. */
+        kill(o->table->head.launcher, SIGCHLD);
+        for (int i = 0; i < LAUNCHER_ENDS_JOB_MS / CHECK_MS; i++) {
+            fm_keytable_sleep(o->table, fm_keytable_seen(o->table), CHECK_MS);
         }
         return fm_fail(-FM_E_PEER, "rank %u has exited without calling MPI_Init", left - 1);
     }
@@ -309,23 +273,36 @@ static int own_finished(struct fm_pm *pm)
 {
     struct own *o = fm_container_of(pm, struct own, pm);
 
-    /* Release: pairs with the launcher's look when this process has ended. */
+    /* Release: pairs with the load of the launcher when this process has ended. */
     atomic_store_explicit(&o->slot->phase, FM_PLACE_FINALIZED, memory_order_release);
     fm_keytable_notify(o->table);
     return 0;
 }
 
+static void request_abort(struct fm_keytable *table, int rank, int exit_status, bool is_by_peer)
+{
+    struct fm_keytable_slot *slot = fm_keytable_slot(table, rank);
+
+    slot->abort_status = exit_status;
+    /* Release: pairs with the acquire load of the launcher after the signal. */
+    atomic_store_explicit(&slot->aborted, is_by_peer ? FM_PLACE_ABORT_BY_PEER : FM_PLACE_ABORT,
+                          memory_order_release);
+    fm_keytable_notify(table);
+    kill(table->head.launcher, SIGCHLD);
+}
+
 static void own_abort(struct fm_pm *pm, int exit_status, const char *text, bool is_by_peer)
 {
-    struct own *o = fm_container_of(pm, struct own, pm);
+    request_abort(fm_container_of(pm, struct own, pm)->table, pm->rank, exit_status, is_by_peer);
+}
 
-    o->slot->abort_status = exit_status;
-    snprintf(o->slot->abort_text, sizeof(o->slot->abort_text), "%s", text ? text : "");
-    /* Release: pairs with the launcher's look after the signal. */
-    atomic_store_explicit(&o->slot->aborted, is_by_peer ? FM_PLACE_ABORT_BY_PEER : FM_PLACE_ABORT,
-                          memory_order_release);
-    fm_keytable_notify(o->table);
-    kill(o->table->launcher, SIGCHLD);
+void fm_pm_own_abort(int exit_status)
+{
+    /* Not in a child that the rank has forked. */
+    if (fm_pm_own_claim() == 0 &&
+        atomic_load(&fm_keytable_slot(mine.table, mine.place.rank)->claim) == getpid()) {
+        request_abort(mine.table, mine.place.rank, exit_status, false);
+    }
 }
 
 static void own_close(struct fm_pm *pm)
@@ -362,12 +339,12 @@ int fm_pm_own_open(struct fm_pm **out_pm)
     o->slot = fm_keytable_slot(mine.table, mine.place.rank);
     o->pm = (struct fm_pm){.ops = &own_ops,
                            .rank = mine.place.rank,
-                           .size = mine.table->n_ranks,
+                           .size = mine.table->head.n_ranks,
                            .appnum = o->slot->appnum,
-                           .universe_size = mine.table->universe_size,
+                           .universe_size = mine.table->head.universe_size,
                            .local_rank = mine.place.rank,
-                           .n_local = mine.table->n_ranks};
-    snprintf(o->pm.job, sizeof(o->pm.job), "%s", mine.table->name);
+                           .n_local = mine.table->head.n_ranks};
+    snprintf(o->pm.job, sizeof(o->pm.job), "%s", mine.table->head.name);
     *out_pm = &o->pm;
     return 0;
 }

@@ -22,9 +22,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CLAIM    "FATHOM_PMI_RANK_PID"
-#define LINE_LEN 4096
-#define MAX_NODE (1 << 24)
+#define CLAIM      "FATHOM_PMI_RANK_PID"
+#define JOB_PREFIX "pmi-"
+#define LINE_LEN   4096
+#define MAX_NODE   (1 << 24)
 
 struct pmi1 {
     struct fm_pm pm; /* first */
@@ -189,21 +190,27 @@ static int from_hex(const char *text, unsigned char *out, size_t room)
     return (int)n;
 }
 
-static int pmi1_get(struct fm_pm *pm, int rank, const char *key, void *out_value, size_t *len)
+static int pmi1_get(struct fm_pm *pm, const struct fm_pm_proc *proc, const char *key,
+                    void *out_value, size_t *len)
 {
     struct pmi1 *p = fm_container_of(pm, struct pmi1, pm);
     char text[2 * FM_PM_VALUE_MAX + 1];
     int rc, n;
 
-    snprintf(p->line, LINE_LEN, "cmd=get kvsname=%s key=%d-%s\n", p->kvs, rank, key);
+    if (strncmp(proc->job, JOB_PREFIX, strlen(JOB_PREFIX)) != 0) {
+        return fm_fail(-FM_E_NOENT, "the job %.64s is not known here", proc->job);
+    }
+    /* The name of a job is JOB_PREFIX and the name of its key-value space. */
+    snprintf(p->line, LINE_LEN, "cmd=get kvsname=%s key=%d-%s\n",
+             fm_pm_is_own_job(pm, proc) ? p->kvs : proc->job + strlen(JOB_PREFIX), proc->rank, key);
     rc = ask(p, "get_result");
     if (rc) {
         return rc;
     }
     n = take(p, "value", text, sizeof(text)) ? from_hex(text, out_value, *len) : -1;
     if (n < 0) {
-        return fm_fail(-FM_E_PROTO, "rank %d has published a \"%s\" that cannot be read", rank,
-                       key);
+        return fm_fail(-FM_E_PROTO, "rank %d has published a \"%s\" that cannot be read",
+                       proc->rank, key);
     }
     *len = (size_t)n;
     return 0;
@@ -419,7 +426,7 @@ int fm_pm_pmi1_open(struct fm_pm **out_pm)
         free(p);
         return rc;
     }
-    snprintf(p->pm.job, sizeof(p->pm.job), "pmi-%.50s", p->kvs);
+    snprintf(p->pm.job, sizeof(p->pm.job), JOB_PREFIX "%.50s", p->kvs);
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     setenv(CLAIM, pid, 1);
     *out_pm = &p->pm;

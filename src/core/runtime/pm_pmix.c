@@ -2,10 +2,10 @@
 /*
  * PMIx: Open MPI's and PRRTE's launchers, Slurm with --mpi=pmix, and others that host a server.
  *
- * The client library is opened when a server has left its marks in the environment. It runs a
- * thread of its own, which only ever sets the word of a fence here.
+ * The client library is loaded where the environment names a server. It runs a thread of its own,
+ * which only sets the completion flag of a fence here.
  *
- * A process that a rank has started inherits the marks. So that it is not taken for the rank, the
+ * A process that a rank starts inherits the variables. So that it is not taken for the rank, the
  * rank writes its process id beside them.
  */
 #include "core/runtime/pm.h"
@@ -19,9 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CLAIM "FATHOM_PMIX_RANK_PID"
+#define CLAIM      "FATHOM_PMIX_RANK_PID"
+#define JOB_PREFIX "pmix-"
 
-/* The functions that we need of libpmix. */
+/* The functions of libpmix. */
 struct library {
     pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t info[], size_t n);
     pmix_status_t (*finalize)(const pmix_info_t info[], size_t n);
@@ -72,7 +73,7 @@ static int pmix_put(struct fm_pm *pm, const char *key, const void *value, size_t
     return rc == PMIX_SUCCESS ? 0 : refused(p, key, rc);
 }
 
-/* What libpmix has allocated for a value of the types that we ask for. */
+/* Free a value of the types that are requested here. */
 static void drop(pmix_value_t *v)
 {
     if (v->type == PMIX_STRING) {
@@ -83,7 +84,8 @@ static void drop(pmix_value_t *v)
     free(v);
 }
 
-static int pmix_get(struct fm_pm *pm, int rank, const char *key, void *out_value, size_t *len)
+static int pmix_get(struct fm_pm *pm, const struct fm_pm_proc *proc, const char *key,
+                    void *out_value, size_t *len)
 {
     struct pmix *p = fm_container_of(pm, struct pmix, pm);
     char name[PMIX_MAX_KEYLEN + 1];
@@ -92,7 +94,13 @@ static int pmix_get(struct fm_pm *pm, int rank, const char *key, void *out_value
     pmix_status_t rc;
     bool fits;
 
-    who.rank = (pmix_rank_t)rank;
+    if (strncmp(proc->job, JOB_PREFIX, strlen(JOB_PREFIX)) != 0) {
+        return fm_fail(-FM_E_NOENT, "the job %.64s is not known here", proc->job);
+    }
+    if (!fm_pm_is_own_job(pm, proc)) {
+        snprintf(who.nspace, sizeof(who.nspace), "%s", proc->job + strlen(JOB_PREFIX));
+    }
+    who.rank = (pmix_rank_t)proc->rank;
     name_key(key, name);
     rc = p->lib.get(&who, name, NULL, 0, &v);
     if (rc != PMIX_SUCCESS) {
@@ -104,7 +112,7 @@ static int pmix_get(struct fm_pm *pm, int rank, const char *key, void *out_value
         *len = v->data.bo.size;
     }
     drop(v);
-    return fits ? 0 : fm_fail(-FM_E_PROTO, "\"%s\" of rank %d cannot be read", key, rank);
+    return fits ? 0 : fm_fail(-FM_E_PROTO, "\"%s\" of rank %d cannot be read", key, proc->rank);
 }
 
 struct fence {
@@ -123,8 +131,8 @@ static void fence_done(pmix_status_t status, void *ctx)
 }
 
 /*
- * Success does not say that all ranks live: with a dead one the answer is PARTIAL_SUCCESS, or even
- * SUCCESS. Whoever needs a rank finds out by getting its address.
+ * Success does not mean that all ranks live: with a dead one the status is PARTIAL_SUCCESS, or even
+ * SUCCESS. It is found out when the address of the rank is needed.
  */
 static int pmix_fence(struct fm_pm *pm, void (*idle)(void *ctx), void *ctx)
 {
@@ -156,7 +164,7 @@ static void pmix_withdraw(struct fm_pm *pm)
 {
 }
 
-/* Whoever dies before MPI_Finalize takes the job along: the launcher sees to it. */
+/* The launcher ends the job when a rank ends before MPI_Finalize. */
 static bool pmix_is_gone(struct fm_pm *pm, int rank)
 {
     return false;
@@ -216,8 +224,8 @@ static int load(struct library *lib)
 
     if (!handle) {
         return fm_fail(-FM_E_UNSUPPORTED,
-                       "the launcher speaks PMIx, whose library cannot be had: "
-                       "%s",
+                       "cannot load the PMIx client library of the launcher (Debian package "
+                       "libpmix2): %s",
                        dlerror());
     }
     for (size_t i = 0; i < FM_ARRAY_LEN(names); i++) {
@@ -253,7 +261,7 @@ static int get_number(struct pmix *p, pmix_rank_t rank, const char *key, int oth
     return n;
 }
 
-/* Ranks of this node are on node 0; of all others we only know that they are elsewhere. */
+/* Ranks of this node are on node 0; the nodes of the others are unknown, each gets its own. */
 static int learn_nodes(struct pmix *p)
 {
     pmix_proc_t job = p->me;
@@ -300,7 +308,7 @@ static int connect_server(struct pmix *p)
     p->pm.size = get_number(p, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
     p->pm.universe_size = get_number(p, PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, -1);
     p->pm.appnum = get_number(p, p->me.rank, PMIX_APPNUM, -1);
-    snprintf(p->pm.job, sizeof(p->pm.job), "pmix-%.50s", p->me.nspace);
+    snprintf(p->pm.job, sizeof(p->pm.job), JOB_PREFIX "%.50s", p->me.nspace);
     if (p->pm.size <= p->pm.rank) {
         return fm_fail(-FM_E_PROTO, "PMIx: this is rank %d of a job of %d", p->pm.rank, p->pm.size);
     }

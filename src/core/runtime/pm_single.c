@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that nobody launched: a job of one, talking to itself. */
+/* A program that was started without a launcher: a job of one process. */
 #include "core/runtime/pm.h"
 
 #include <stdio.h>
@@ -37,10 +37,14 @@ static int single_put(struct fm_pm *pm, const char *key, const void *value, size
     return 0;
 }
 
-static int single_get(struct fm_pm *pm, int rank, const char *key, void *out_value, size_t *len)
+static int single_get(struct fm_pm *pm, const struct fm_pm_proc *proc, const char *key,
+                      void *out_value, size_t *len)
 {
     struct single *s = fm_container_of(pm, struct single, pm);
 
+    if (!fm_pm_is_own_job(pm, proc)) {
+        return fm_fail(-FM_E_NOENT, "the job %.64s is not known here", proc->job);
+    }
     for (int i = 0; i < s->n_entries; i++) {
         struct single_entry *e = &s->entries[i];
 

@@ -203,12 +203,19 @@ static int open_all(struct fm_process *p, struct fm_channel *ch,
     return rc;
 }
 
+/* The name of a process. One job: the index is the rank in it. */
+static struct fm_pm_proc name_of(const struct fm_process *p, int proc)
+{
+    return (struct fm_pm_proc){.job = p->pm->job, .rank = proc};
+}
+
 static int connect_by(struct fm_process *p, struct fm_transport *tp, int proc,
                       struct fm_ep **out_ep)
 {
     unsigned char address[FM_ADDRESS_MAX];
     size_t len = sizeof(address);
-    int rc = p->pm->ops->get(p->pm, proc, tp->ops->name, address, &len);
+    struct fm_pm_proc name = name_of(p, proc);
+    int rc = p->pm->ops->get(p->pm, &name, tp->ops->name, address, &len);
 
     return rc ? rc : tp->ops->connect(tp, proc, address, len, out_ep);
 }

@@ -395,6 +395,24 @@ static void serve(void *ctx)
     fm_progress(ctx);
 }
 
+/* The fence of MPI_Finalize, shown in the page as the call that blocks. */
+static int wait_for_all(struct fm_runtime *rt)
+{
+    struct fathom_page_blocked *b = &rt->ch->page->blocked;
+    int rc;
+
+    snprintf(b->call, sizeof(b->call), "MPI_Finalize");
+    b->peer = MPI_PROC_NULL;
+    b->tag = MPI_PROC_NULL;
+    b->comm = 0;
+    b->bytes = 0;
+    /* Release: pairs with the acquire load of readers; the call is set. */
+    __atomic_store_n(&b->since_ns, fm_now_ns(), __ATOMIC_RELEASE);
+    rc = rt->pm->ops->fence(rt->pm, serve, rt->ch);
+    __atomic_store_n(&b->since_ns, 0, __ATOMIC_RELEASE);
+    return rc;
+}
+
 int fm_runtime_finish(void)
 {
     struct fm_runtime *rt = &fm_runtime;
@@ -413,7 +431,7 @@ int fm_runtime_finish(void)
     if (is_last) {
         rt->pm->ops->withdraw(rt->pm);
     }
-    rc = rc ? rc : rt->pm->ops->fence(rt->pm, serve, rt->ch);
+    rc = rc ? rc : wait_for_all(rt);
     counters->finalize_ns = fm_now_ns() - start;
     if (rc) {
         return rc;
@@ -437,6 +455,8 @@ void fm_runtime_abort(int exit_status, const char *text, bool is_by_peer)
     fflush(stdout);
     if (pm) {
         pm->ops->abort(pm, exit_status, text, is_by_peer);
+    } else {
+        fm_pm_own_abort(exit_status);
     }
     /* Never 0: the job has failed, whatever the low 8 bits of the code say. */
     _exit((exit_status & 0xff) != 0 ? exit_status & 0xff : 1);

@@ -31,6 +31,7 @@ static const struct line good[] = {
     {"cmd=put", "cmd=put_result rc=-1 msg=no_room\n"},
     {"cmd=get kvsname=kvs_1_0 key=3-ofi", "cmd=get_result rc=0 msg=success value=0aff00\n"},
     {"cmd=get kvsname=kvs_1_0 key=4-ofi", "cmd=get_result rc=0 msg=success value=0afz\n"},
+    {"cmd=get kvsname=kvs_2_0 key=3-ofi", "cmd=get_result rc=0 msg=success value=77\n"},
     {"cmd=get", "cmd=get_result rc=-1 msg=key_not_found value=unknown\n"},
     {"cmd=barrier_in", "cmd=barrier_out\n"},
     {"cmd=finalize", "cmd=finalize_ack\n"},
@@ -92,6 +93,12 @@ START_TEST(goes_through_a_life)
 {
     static const int nodes[] = {0, 0, 1, 1, 2};
     static const unsigned char bytes[] = {0x0a, 0xff, 0x00};
+    /* Of this job, of another one of the same launcher, and of one that no PMI job is. */
+    static const struct fm_pm_proc procs[] = {{"pmi-kvs_1_0", 3},
+                                              {"pmi-kvs_1_0", 4},
+                                              {"pmi-kvs_1_0", 0},
+                                              {"pmi-kvs_2_0", 3},
+                                              {"other", 3}};
     unsigned char value[FM_PM_VALUE_MAX];
     size_t len = sizeof(value);
     struct fm_pm *pm;
@@ -109,14 +116,17 @@ START_TEST(goes_through_a_life)
     ck_assert_int_eq(pm->ops->put(pm, "shm", bytes, 3), -FM_E_NOENT);
     ck_assert_int_eq(pm->ops->put(pm, "big", value, 512), -FM_E_INVAL);
     ck_assert_int_eq(pm->ops->fence(pm, NULL, NULL), 0);
-    ck_assert_int_eq(pm->ops->get(pm, 3, "ofi", value, &len), 0);
+    ck_assert_int_eq(pm->ops->get(pm, &procs[0], "ofi", value, &len), 0);
     ck_assert_uint_eq(len, 3);
     ck_assert_mem_eq(value, bytes, 3);
     len = 2;
-    ck_assert_int_eq(pm->ops->get(pm, 3, "ofi", value, &len), -FM_E_PROTO);
+    ck_assert_int_eq(pm->ops->get(pm, &procs[0], "ofi", value, &len), -FM_E_PROTO);
     len = sizeof(value);
-    ck_assert_int_eq(pm->ops->get(pm, 4, "ofi", value, &len), -FM_E_PROTO);
-    ck_assert_int_eq(pm->ops->get(pm, 0, "ofi", value, &len), -FM_E_NOENT);
+    ck_assert_int_eq(pm->ops->get(pm, &procs[1], "ofi", value, &len), -FM_E_PROTO);
+    ck_assert_int_eq(pm->ops->get(pm, &procs[2], "ofi", value, &len), -FM_E_NOENT);
+    ck_assert_int_eq(pm->ops->get(pm, &procs[3], "ofi", value, &len), 0);
+    ck_assert_uint_eq(value[0], 0x77);
+    ck_assert_int_eq(pm->ops->get(pm, &procs[4], "ofi", value, &len), -FM_E_NOENT);
     ck_assert_int_eq(pm->ops->finished(pm), 0);
     pm->ops->close(pm);
     end_launcher();
@@ -239,7 +249,7 @@ START_TEST(barrier_with_a_status)
         struct fm_pm *pm;
 
         memcpy(script, good, sizeof(good));
-        script[11].answer = rows[i].answer;
+        script[12].answer = rows[i].answer;
         ck_assert_int_eq(open_with(script, FM_ARRAY_LEN(script), &pm), 0);
         ck_assert_int_eq(pm->ops->fence(pm, NULL, NULL), rows[i].rc);
         pm->ops->close(pm);

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,7 +33,7 @@ static struct fm_keytable_place place_of(int rank)
                                       .table_fd = table_fd,
                                       .page_fd = table_fd,
                                       .rank = rank,
-                                      .token = table->token};
+                                      .token = table->head.token};
 }
 
 START_TEST(place_goes_through_text)
@@ -68,7 +69,7 @@ START_TEST(maps_what_was_made)
 
     ck_assert_int_eq(fm_keytable_map(&p, &t), 0);
     ck_assert_ptr_ne(t, table);
-    ck_assert_int_eq(t->n_ranks, 3);
+    ck_assert_int_eq(t->head.n_ranks, 3);
     ck_assert_int_eq(fcntl(table_fd, F_GETFD), FD_CLOEXEC);
     fm_keytable_unmap(t);
 }
@@ -83,7 +84,7 @@ START_TEST(finds_table_through_launcher)
     /* A child whose parent has closed the descriptor, as Python's subprocess does. */
     if (fork() == 0) {
         close(table_fd);
-        _exit(fm_keytable_map(&p, &t) == 0 && t->n_ranks == 3 ? 0 : 1);
+        _exit(fm_keytable_map(&p, &t) == 0 && t->head.n_ranks == 3 ? 0 : 1);
     }
     wait(&status);
     ck_assert(WIFEXITED(status));
@@ -133,26 +134,31 @@ START_TEST(place_is_claimed_once)
         pause();
         _exit(0);
     }
-    ck_assert_int_eq(fm_keytable_claim(slot, other), 0);
-    ck_assert_int_eq(fm_keytable_claim(slot, other), 0);
-    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), FM_AGAIN);
+    ck_assert_int_eq(fm_keytable_claim(table, 0, other), 0);
+    ck_assert_int_eq(fm_keytable_claim(table, 0, other), 0);
+    ck_assert_int_eq(fm_keytable_claim(table, 0, getpid()), FM_AGAIN);
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);
     /* It has ended in MPI: no other can follow. */
     atomic_store(&slot->phase, FM_PLACE_INIT);
-    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), -FM_E_PEER);
+    ck_assert_int_eq(fm_keytable_claim(table, 0, getpid()), -FM_E_PEER);
     ck_assert_ptr_nonnull(strstr(fm_why(), "ended without MPI_Finalize"));
     /* It had finished, but what it published is still there. */
     atomic_store(&slot->phase, FM_PLACE_FINALIZED);
     atomic_store(&slot->n_entries, 1);
-    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), -FM_E_PEER);
-    atomic_store(&slot->n_entries, 0);
-    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), 0);
+    ck_assert_int_eq(fm_keytable_claim(table, 0, getpid()), -FM_E_PEER);
+    /* It was withdrawn by the fence of MPI_Finalize. */
+    atomic_store(&slot->leaving, 4);
+    atomic_store(&slot->fence, 3);
+    ck_assert_int_eq(fm_keytable_claim(table, 0, getpid()), -FM_E_PEER);
+    atomic_store(&slot->fence, 4);
+    ck_assert_int_eq(fm_keytable_claim(table, 0, getpid()), 0);
+    ck_assert_uint_eq(table->n_complete, 4);
     ck_assert_int_eq(atomic_load(&slot->claim), getpid());
     /* The same process after exec: not while it is in MPI. */
-    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), 0);
+    ck_assert_int_eq(fm_keytable_claim(table, 0, getpid()), 0);
     atomic_store(&slot->phase, FM_PLACE_INIT);
-    ck_assert_int_eq(fm_keytable_claim(slot, getpid()), -FM_E_PEER);
+    ck_assert_int_eq(fm_keytable_claim(table, 0, getpid()), -FM_E_PEER);
 }
 END_TEST
 
@@ -172,6 +178,8 @@ START_TEST(finds_what_was_put)
     len = sizeof(value);
     ck_assert_int_eq(fm_keytable_find(table, 2, "ofi", value, &len), FM_AGAIN);
     ck_assert_int_eq(fm_keytable_find(table, 1, "of", value, &len), FM_AGAIN);
+    ck_assert(fm_keytable_has_entries(table, 1));
+    ck_assert(!fm_keytable_has_entries(table, 2));
 }
 END_TEST
 
@@ -208,15 +216,74 @@ START_TEST(does_not_trust_peers)
 }
 END_TEST
 
+/* The same table as two processes see it: rank 0 leaves and returns, rank 1 and 2 look. */
+START_TEST(values_are_withdrawn_by_a_fence)
+{
+    struct fm_keytable_place place = place_of(1);
+    struct fm_keytable *peer;
+    char value[8];
+    size_t len = sizeof(value);
+
+    ck_assert_int_eq(fm_keytable_map(&place, &peer), 0);
+    ck_assert_int_eq(fm_keytable_put(table, 0, "ofi", "old", 3), 0);
+    fm_keytable_withdraw(table, 0);
+    fm_keytable_enter(table, 0);
+    ck_assert_int_eq(fm_keytable_missing(table, 0), 1);
+    ck_assert_int_eq(fm_keytable_find(peer, 0, "ofi", value, &len), 0);
+    fm_keytable_enter(peer, 1);
+    ck_assert_int_eq(fm_keytable_missing(peer, 1), 2);
+    atomic_store(&fm_keytable_slot(table, 2)->fence, 1);
+    ck_assert_int_eq(fm_keytable_missing(table, 0), -1);
+    ck_assert_int_eq(fm_keytable_find(peer, 0, "ofi", value, &len), 0); /* still in the fence */
+    ck_assert_int_eq(fm_keytable_missing(peer, 1), -1);
+    ck_assert_int_eq(fm_keytable_find(peer, 0, "ofi", value, &len), FM_AGAIN);
+    ck_assert(!fm_keytable_has_entries(peer, 0));
+    ck_assert_int_eq(fm_keytable_put(table, 0, "ofi", "new!", 4), 0);
+    len = sizeof(value);
+    ck_assert_int_eq(fm_keytable_find(peer, 0, "ofi", value, &len), 0);
+    ck_assert_uint_eq(len, 4);
+    fm_keytable_unmap(peer);
+}
+END_TEST
+
+START_TEST(ends_are_marked)
+{
+    atomic_store(&fm_keytable_slot(table, 1)->gone, 1); /* a stray word */
+    ck_assert(!fm_keytable_is_gone(table, 1));
+    fm_keytable_mark_gone(table, 1);
+    ck_assert(fm_keytable_is_gone(table, 1));
+}
+END_TEST
+
+/* The constants cannot be overwritten by mistake: the process that tries is killed. */
+START_TEST(constants_are_read_only)
+{
+    struct fm_keytable_place p = place_of(1);
+    struct fm_keytable *t;
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        if (fm_keytable_map(&p, &t) == 0) {
+            ((volatile struct fm_keytable_head *)t->base)->n_ranks = 1 << 30;
+        }
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+END_TEST
+
 START_TEST(wakes_sleepers)
 {
-    uint32_t seen = atomic_load(&table->change);
+    uint32_t seen = fm_keytable_seen(table);
     int status;
     pid_t child = fork();
 
     if (child == 0) {
         fm_keytable_sleep(table, seen, 20000); /* the mapping is shared */
-        _exit(atomic_load(&table->change) != seen ? 0 : 1);
+        _exit(fm_keytable_seen(table) != seen ? 0 : 1);
     }
     fm_keytable_notify(table);
     waitpid(child, &status, 0);
@@ -242,6 +309,9 @@ int main(void)
     tcase_add_test(t, finds_what_was_put);
     tcase_add_test(t, limits_hold);
     tcase_add_test(t, does_not_trust_peers);
+    tcase_add_test(t, values_are_withdrawn_by_a_fence);
+    tcase_add_test(t, ends_are_marked);
+    tcase_add_test(t, constants_are_read_only);
     tcase_add_test(t, wakes_sleepers);
     suite_add_tcase(s, t);
     return suite_run(s);
