@@ -17,6 +17,7 @@
 #include "launch/report.h"
 #include "launch/start_ranks.h"
 #include "launch/terminate.h"
+#include "launch/watchdog.h"
 #include "util/segment.h"
 #include "util/sync.h"
 
@@ -283,6 +284,17 @@ static void close_run(struct fm_local *l)
     }
 }
 
+static void clean_up(struct fm_local *l)
+{
+    struct fm_cleanup job = fm_cleanup_job(l->table);
+
+    if (l->is_terminating || l->requested_exit) {
+        fm_cleanup_processes(&job);
+    }
+    fm_cleanup_files(l->table);
+    fm_watchdog_stop(l);
+}
+
 int fm_local_run(struct fm_local *l)
 {
     int rc;
@@ -296,6 +308,7 @@ int fm_local_run(struct fm_local *l)
     }
     rc = open_run(l);
     if (!rc) {
+        fm_watchdog_start(l);
         fm_start_ranks(l);
         rc = watch_all(l);
     }
@@ -306,10 +319,7 @@ int fm_local_run(struct fm_local *l)
     if (l->job->opts->does_print_exits) {
         fm_report_exits(l);
     }
-    if (l->is_terminating || l->requested_exit) {
-        fm_cleanup_processes(l);
-    }
-    fm_cleanup_files(l);
+    clean_up(l);
     check_output(l);
     wait_for_readers(l);
     close_run(l);

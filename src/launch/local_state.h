@@ -47,6 +47,8 @@ struct fm_local {
     sigset_t old_mask;
     struct rlimit old_files;
     bool was_sigpipe_default;
+    pid_t watchdog;  /* 0: none */
+    int watchdog_fd; /* the watchdog reads end of file when mpiexec ends */
     /* The end. Times are of fm_now_ns(); 0: not set. */
     int exit_status;     /* of the first failure */
     int requested_exit;  /* exit status of a request to end soon; 0: none */

@@ -193,6 +193,7 @@ void fm_reap(struct fm_local *l)
 
     while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
         note_end(l, pid, wait_status);
+        l->watchdog = pid == l->watchdog ? 0 : l->watchdog;
     }
     while ((r = first_cause(l))) {
         judge(l, r);

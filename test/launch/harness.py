@@ -20,6 +20,14 @@ for ended_by in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
         signal.signal(ended_by, signal.SIG_DFL)
 
 
+def is_watchdog(pid):
+    try:
+        with open(f'/proc/{pid}/comm') as f:
+            return f.read() == 'mpiexec-watch\n'
+    except OSError:
+        return False
+
+
 def has_sanitizer():
     """Are the programs under test built with AddressSanitizer or ThreadSanitizer?"""
     with open(sys.argv[2], 'rb') as f:
@@ -104,22 +112,22 @@ class Job:
         code = self.child.returncode
         return code if code >= 0 else 128 - code
 
-    def relatives(self):
-        """Live processes that have the mark, the command itself left out."""
+    def relatives(self, with_watchdog=False):
+        """Live processes that have the mark, but for the command itself and the watchdog of mpiexec."""
         found = []
         for name in os.listdir('/proc'):
             if not name.isdigit() or int(name) == self.pid:
                 continue
             try:
                 with open(f'/proc/{name}/environ') as f:
-                    if self.mark in f.read() and is_alive(int(name)):
+                    if self.mark in f.read() and is_alive(int(name)) and (with_watchdog or not is_watchdog(name)):
                         found.append(int(name))
             except OSError:
                 pass
         return found
 
     def kill_all(self):
-        for pid in self.relatives() + [self.pid]:
+        for pid in self.relatives(True) + [self.pid]:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -130,10 +138,10 @@ class Job:
         """What is left of it, after some time to die: processes and files."""
         end = time.monotonic() + 10
         files = litter() - self.before
-        while (self.relatives() or files) and time.monotonic() < end:
+        while (self.relatives(True) or files) and time.monotonic() < end:
             select.select([], [], [], 0.01)
             files = (files & litter()) - in_use(files)
-        return [f'process {p}' for p in self.relatives()] + sorted(files)
+        return [f'process {p}' for p in self.relatives(True)] + sorted(files)
 
     def close(self):
         if self.child.poll() is None:

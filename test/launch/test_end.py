@@ -119,6 +119,32 @@ class End(Test):
         os.kill(job.pid, signal.SIGKILL)
         self.ends(job, 137)
 
+    def test_mpiexec_is_killed_and_ranks_have_started_others(self):
+        """Children of ranks that are no MPI programs; daemons live on."""
+        for script, n_daemons in ('sleep 600 & wait', 0), ('setsid sleep 600 & wait', 2):
+            with self.subTest(script):
+                job = self.mpiexec('-n', 2, 'sh', '-c', f'echo here; {script}')
+                job.expect('here', 2)
+                until(lambda: len(job.relatives()) == 4 and n_daemons == sum(
+                    os.getsid(p) == p for p in job.relatives()), 'there are 4 processes')
+                os.kill(job.pid, signal.SIGKILL)
+                self.ends(job, 137)
+                until(lambda: len(job.relatives(True)) == n_daemons, 'the others have ended')
+                job.kill_all()
+
+    def test_mpiexec_is_killed_and_a_provider_has_files(self):
+        """Those of libfabric's shm provider, which are named after the process."""
+        job = self.actor(2, 'init', 'barrier', 'say:here', 'wait',
+                         env={'FATHOM_TRANSPORT': 'ofi', 'FATHOM_OFI_PROVIDER': 'shm'})
+        pids = [pid for _, pid in job.expect(r'rank (\d) pid (\d+)', 2)]
+
+        def files():
+            return [n for n in os.listdir('/dev/shm') if n.split(':')[0] in pids]
+        self.assertTrue(files())
+        os.kill(job.pid, signal.SIGKILL)
+        self.ends(job, 137)
+        until(lambda: not files(), 'they are removed')
+
     def test_what_ranks_have_started_ends_with_a_job_that_is_ended(self):
         for script, n_daemons in ('sleep 600; :', 0), ('setsid sleep 600 & wait', 2):
             for target, sig, status in ('mpiexec', signal.SIGTERM, 143), ('rank', signal.SIGKILL, 137):
