@@ -94,6 +94,24 @@ static void assignment(char *text, const char *origin, enum fathom_source source
     setting_add(trim(text), trim(equals + 1), origin, source);
 }
 
+/* Is the file absent, as far as this process can see? HOME may be /dev/null, or the folder of
+   another user. */
+static bool is_absent(const char *path)
+{
+    char folder[1024];
+    char *slash;
+
+    if (errno != EACCES) {
+        return errno == ENOENT || errno == ENOTDIR;
+    }
+    snprintf(folder, sizeof(folder), "%s", path);
+    slash = strrchr(folder, '/');
+    if (slash) {
+        *slash = '\0';
+    }
+    return slash && access(folder, X_OK) != 0;
+}
+
 static void read_file(const char *path, enum fathom_source source)
 {
     FILE *f = fopen(path, "re");
@@ -101,7 +119,7 @@ static void read_file(const char *path, enum fathom_source source)
     size_t room = 0;
     int n = 0;
 
-    if (!f && errno == ENOENT && source != FATHOM_FROM_NAMED_FILE) {
+    if (!f && source != FATHOM_FROM_NAMED_FILE && is_absent(path)) {
         return;
     }
     while (f && getline(&line, &room, f) >= 0) {

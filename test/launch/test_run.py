@@ -327,6 +327,26 @@ class Refused(Test):
                              f'{harness.ACTOR} init barrier finalize', env={'FATHOM_TRANSPORT': transport})
             self.ends(job, 0)
 
+    def test_missing_libraries(self):
+        """Those that are loaded on need: the package to install is named."""
+        space = ['unshare', '--map-root-user', '--mount']
+        if subprocess.run([*space, 'true'], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest('this user may not make a mount namespace')
+        init = [harness.ACTOR, 'init', 'finalize']
+        for library, package, command, env in [
+                ('libhwloc.so.15', 'libhwloc15', [harness.MPIEXEC, '-n', '1', '--bind-to', 'core', 'true'], {}),
+                ('libfabric.so.1', 'libfabric1', [harness.MPIEXEC, '-n', '2', *init], {'FATHOM_TRANSPORT': 'ofi'}),
+                ('libpmix.so.2', 'libpmix2', init, {'PMIX_NAMESPACE': 'job', 'PMIX_RANK': '0'})]:
+            with self.subTest(library):
+                paths = re.findall(rf'{re.escape(library)} .*=> (\S+)', subprocess.run(
+                    ['/sbin/ldconfig', '-p'], capture_output=True, text=True).stdout)
+                if not paths:
+                    continue  # it is missing: nothing to hide
+                hide = ' && '.join(f'mount --bind /dev/null {p}' for p in paths)
+                job = self.start(*space, 'sh', '-c', hide + ' && exec "$@"', 'sh', *command, env=env)
+                self.assertNotEqual(job.end(), 0)
+                self.assertIn(f'package {package}', job.err)
+
     def test_other_process_numbers(self):
         """A rank in a container: told at once, and nobody waits for it."""
         unshare = ['unshare', '-r', '-pf', '--mount-proc']

@@ -425,6 +425,17 @@ class Alone(Test):
                       'FATHOM_MPIT_EVENT_QUEUE_LEN\n', job.err)
         self.assertIn('mpit_event_queue_len = 1,024 events  (default;', job.out)
 
+    def test_unreadable_home(self):
+        """Not a word: a daemon has HOME=/dev/null, sudo may leave that of another user."""
+        job = self.start(harness.FATHOM, 'list', 'p2p_eager_limit', env={'HOME': '/dev/null', 'XDG_CONFIG_HOME': ''})
+        self.ends(job, 0)
+        self.assertEqual(job.err, '')
+        with tempfile.TemporaryDirectory() as d:
+            os.makedirs(d + '/.config/fathom/fathom.conf')
+            job = self.start(harness.FATHOM, 'list', 'p2p_eager_limit', env={'HOME': d, 'XDG_CONFIG_HOME': ''})
+            self.ends(job, 0)
+            self.assertIn(f'parameter file {d}/.config/fathom/fathom.conf: Is a directory', job.err)
+
     def test_list_is_complete(self):
         data = json.loads(self.fathom('list', '--json'))
         for v in data['cvars'] + data['pvars']:
