@@ -22,6 +22,7 @@ struct fm_win *fm_win_new(void)
 
     if (w) {
         w->id = next_id++;
+        w->segment.fd = -1; /* 0 would be the standard input */
         fm_list_init(&w->lock_queue);
         fm_list_push(&wins, &w->link);
     }
