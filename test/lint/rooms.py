@@ -19,7 +19,7 @@ MATRIX = {
     'core/topo': ['util', 'core/object', 'core/coll', 'core/comm'],
     'core/rma': ['util', 'core/object', 'core/dtype', 'core/p2p', 'core/coll', 'core/comm',
                  *FROM_TRANSPORT],
-    'core/io': ['util', 'core/object', 'core/dtype', 'core/p2p', 'core/coll', 'core/comm'],
+    'core/io': ['util', 'core/object', 'core/dtype', 'core/p2p', 'core/coll', 'core/comm', 'core/rma'],
     'core/runtime': ['util', 'transport', *('core/' + r for r in CORE)],
     'core/api': ['util', *('core/' + r for r in CORE)],
     'launch': ['util'],

@@ -409,6 +409,36 @@ int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 }
 FM_ALIAS(File_get_position)
 
+int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
+{
+    struct fm_file *f;
+    int rc;
+
+    fm_api_enter(FM_CALL);
+    rc = fm_find_file(FM_CALL, fh, &f);
+    if (rc == MPI_SUCCESS) {
+        rc = fm_raise_status(f, FM_CALL, fm_file_rw_seek_shared(f, offset, whence));
+    }
+    fm_api_leave();
+    return rc;
+}
+FM_ALIAS(File_seek_shared)
+
+int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
+{
+    struct fm_file *f;
+    int rc;
+
+    fm_api_enter(FM_CALL);
+    rc = fm_find_file_for(FM_CALL, fh, "offset", offset, &f);
+    if (rc == MPI_SUCCESS) {
+        rc = fm_raise_status(f, FM_CALL, fm_file_rw_position_shared(f, offset));
+    }
+    fm_api_leave();
+    return rc;
+}
+FM_ALIAS(File_get_position_shared)
+
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
     struct fm_file *f;

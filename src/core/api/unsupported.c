@@ -29,26 +29,6 @@
     X(MPI_Comm_join) \
     X(MPI_Comm_spawn) \
     X(MPI_Comm_spawn_multiple) \
-    X(MPI_File_get_position_shared) \
-    X(MPI_File_iread_shared) \
-    X(MPI_File_iread_shared_c) \
-    X(MPI_File_iwrite_shared) \
-    X(MPI_File_iwrite_shared_c) \
-    X(MPI_File_read_ordered) \
-    X(MPI_File_read_ordered_begin) \
-    X(MPI_File_read_ordered_begin_c) \
-    X(MPI_File_read_ordered_c) \
-    X(MPI_File_read_ordered_end) \
-    X(MPI_File_read_shared) \
-    X(MPI_File_read_shared_c) \
-    X(MPI_File_seek_shared) \
-    X(MPI_File_write_ordered) \
-    X(MPI_File_write_ordered_begin) \
-    X(MPI_File_write_ordered_begin_c) \
-    X(MPI_File_write_ordered_c) \
-    X(MPI_File_write_ordered_end) \
-    X(MPI_File_write_shared) \
-    X(MPI_File_write_shared_c) \
     X(MPI_Intercomm_create_from_groups) \
     X(MPI_Lookup_name) \
     X(MPI_Open_port) \

@@ -12,6 +12,7 @@
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
 #include "core/io/file_counters.h"
+#include "core/io/file_shared.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
 #include "util/status.h"
@@ -219,6 +220,7 @@ static int open_all(struct fm_file *f)
 
 static void drop(struct fm_file *f)
 {
+    fm_file_shared_drop(f);
     if (f->fd >= 0) {
         close(f->fd);
     }
@@ -275,6 +277,7 @@ int fm_file_open(struct fm_comm *comm, const char *path, int amode, const struct
     rc = agree(comm, path, make(own, path, amode, info, &f));
     rc = rc ? rc : open_all(f);
     rc = rc ? rc : fm_file_agree(f, set_position(f));
+    rc = rc ? rc : fm_file_shared_open(f, f->at);
     if (rc) {
         if (f) {
             drop(f);
@@ -319,6 +322,9 @@ int fm_file_close(struct fm_file *f)
     }
     f->fd = -1;
     rc = fm_file_agree(f, rc); /* no process has it open any more */
+    if (!rc) {
+        rc = fm_file_shared_close(f);
+    }
     if (is_deleted && f->comm->rank == 0 && !rc) {
         rc = fm_file_delete(f->path);
     }
@@ -464,5 +470,5 @@ int fm_file_set_view(struct fm_file *f, MPI_Offset disp, struct fm_dtype *etype,
     fm_file_view_finish(&f->view);
     f->view = view;
     f->at = 0;
-    return 0;
+    return fm_file_shared_set(f, 0);
 }

@@ -19,6 +19,7 @@ struct fm_comm;
 struct fm_errhandler;
 struct fm_info;
 struct fm_io_counters;
+struct fm_win;
 
 /* When collective accesses go through aggregators; items of romio_cb_read and romio_cb_write. */
 enum fm_file_cb { FM_FILE_CB_AUTO, FM_FILE_CB_ENABLE, FM_FILE_CB_DISABLE };
@@ -47,7 +48,8 @@ struct fm_file {
     struct fm_file_hints hints;
     struct fm_file_view view;
     struct fm_file_split split;
-    MPI_Offset at; /* individual file pointer, in etypes of the view */
+    MPI_Offset at;         /* individual file pointer, in etypes of the view */
+    struct fm_win *shared; /* holds the shared file pointer (file_shared.h) */
     char *path;
     int amode;
     int fd;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/io/file_coll.h"
+#include "core/io/file_shared.h"
 #include "core/object/errhandler.h"
 #include "util/status.h"
 
@@ -20,7 +21,7 @@ static int check_mode(const struct fm_file_op *op)
     if (!op->is_write && (f->amode & MPI_MODE_WRONLY)) {
         return fm_fail(MPI_ERR_ACCESS, "'%s' was opened with MPI_MODE_WRONLY", f->path);
     }
-    if (f->amode & MPI_MODE_SEQUENTIAL) {
+    if (op->position != FM_FILE_SHARED && (f->amode & MPI_MODE_SEQUENTIAL)) {
         return fm_fail(
             MPI_ERR_UNSUPPORTED_OPERATION,
             "'%s' was opened with MPI_MODE_SEQUENTIAL: only the shared file pointer may be "
@@ -55,10 +56,9 @@ static int check_op(const struct fm_file_op *op)
     return 0;
 }
 
-static struct fm_file_access access_of(const struct fm_file_op *op)
+static struct fm_file_access access_at(const struct fm_file_op *op, MPI_Offset at)
 {
     struct fm_file *f = op->file;
-    MPI_Offset at = op->position == FM_FILE_EXPLICIT ? op->offset : f->at;
 
     return (struct fm_file_access){.file = f,
                                    .at = at * f->view.etype->size,
@@ -68,25 +68,36 @@ static struct fm_file_access access_of(const struct fm_file_op *op)
                                    .is_write = op->is_write};
 }
 
-/* The individual pointer moves by what was asked for (14.4.3), whatever comes. */
-static void advance(const struct fm_file_op *op)
+/* Where the access begins, in etypes. Pointers move by what was asked for (14.4.3, 14.4.4),
+   whatever comes of it. `error`: of the arguments; all processes take part in ordered accesses. */
+static int begin_at(const struct fm_file_op *op, int error, MPI_Offset *out_at)
 {
+    struct fm_file *f = op->file;
+    MPI_Offset n = error ? 0 : op->count * op->dtype->size / f->view.etype->size;
+    int rc = error;
+
+    *out_at = op->offset;
     if (op->position == FM_FILE_INDIVIDUAL) {
-        op->file->at += op->count * op->dtype->size / op->file->view.etype->size;
+        *out_at = f->at;
+        f->at += n;
+    } else if (op->position == FM_FILE_SHARED && op->is_coll) {
+        rc = fm_file_shared_add_ordered(f, n, out_at);
+    } else if (op->position == FM_FILE_SHARED && !error) {
+        rc = fm_file_shared_add(f, n, out_at);
     }
+    return error ? error : rc;
 }
 
 /* ---- forms ---- */
 
 static int run(const struct fm_file_op *op, bool is_coll, MPI_Count *out_done)
 {
-    struct fm_file_access a = access_of(op);
-    int rc = check_op(op);
+    struct fm_file_access a;
+    MPI_Offset at;
+    int rc = begin_at(op, check_op(op), &at);
 
     *out_done = 0;
-    if (!rc) {
-        advance(op);
-    }
+    a = access_at(op, at);
     if (is_coll) {
         return fm_file_coll_run(&a, rc, out_done);
     }
@@ -110,20 +121,22 @@ static const struct fm_request_ops write_ops = {.name = "file write", .must_comp
    moves its own data. */
 int fm_file_rw_start(const struct fm_file_op *op, struct fm_request **out_req)
 {
-    struct fm_file_access a = access_of(op);
+    struct fm_file_access a;
     struct fm_request *r;
     MPI_Count done;
+    MPI_Offset at;
     int rc = check_op(op);
 
+    rc = rc ? rc : begin_at(op, 0, &at);
     if (rc) {
         return rc;
     }
+    a = access_at(op, at);
     r = fm_request_new(op->is_write ? &write_ops : &read_ops, op->file->comm);
     if (!r) {
         return -FM_E_NOMEM;
     }
     fm_object_ref(r); /* one for the handle, one until it is complete */
-    advance(op);
     rc = fm_file_access_run(&a, &done);
     r->status.n_bytes = done;
     *out_req = r;
@@ -193,7 +206,9 @@ static int end_of(struct fm_file *f, MPI_Offset *out_end)
     return 0;
 }
 
-int fm_file_rw_seek(struct fm_file *f, MPI_Offset offset, int whence)
+/* The new position of a pointer that stands at `now`. */
+static int seek_from(struct fm_file *f, MPI_Offset now, MPI_Offset offset, int whence,
+                     MPI_Offset *out_at)
 {
     MPI_Offset at = 0;
     int rc = 0;
@@ -206,7 +221,7 @@ int fm_file_rw_seek(struct fm_file *f, MPI_Offset offset, int whence)
     case MPI_SEEK_SET:
         break;
     case MPI_SEEK_CUR:
-        at = f->at;
+        at = now;
         break;
     case MPI_SEEK_END:
         rc = end_of(f, &at);
@@ -225,6 +240,39 @@ int fm_file_rw_seek(struct fm_file *f, MPI_Offset offset, int whence)
         return fm_fail(MPI_ERR_ARG, "the position would be %lld, before the beginning of the view",
                        (long long)at);
     }
+    *out_at = at;
+    return rc;
+}
+
+int fm_file_rw_seek(struct fm_file *f, MPI_Offset offset, int whence)
+{
+    MPI_Offset at;
+    int rc = seek_from(f, f->at, offset, whence, &at);
+
     f->at = rc ? f->at : at;
     return rc;
+}
+
+int fm_file_rw_position_shared(struct fm_file *f, MPI_Offset *out_at)
+{
+    if (f->amode & MPI_MODE_SEQUENTIAL) {
+        return fm_fail(MPI_ERR_UNSUPPORTED_OPERATION, "'%s' was opened with MPI_MODE_SEQUENTIAL",
+                       f->path);
+    }
+    return fm_file_shared_add(f, 0, out_at);
+}
+
+int fm_file_rw_seek_shared(struct fm_file *f, MPI_Offset offset, int whence)
+{
+    MPI_Offset now = 0, at = 0;
+    int rc = fm_file_same(f, offset, "offset");
+
+    rc = rc ? rc : fm_file_same(f, whence, "whence");
+    if (rc) {
+        return rc;
+    }
+    rc = fm_file_rw_position_shared(f, &now);
+    rc = rc ? rc : seek_from(f, now, offset, whence, &at);
+    rc = fm_file_agree(f, rc);
+    return rc ? rc : fm_file_shared_set(f, at);
 }

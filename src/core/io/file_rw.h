@@ -9,7 +9,7 @@
 #include "core/object/request.h"
 
 /* Where an access begins. */
-enum fm_file_position { FM_FILE_EXPLICIT, FM_FILE_INDIVIDUAL };
+enum fm_file_position { FM_FILE_EXPLICIT, FM_FILE_INDIVIDUAL, FM_FILE_SHARED };
 
 /* One call. */
 struct fm_file_op {
@@ -37,3 +37,6 @@ int fm_file_rw_end(struct fm_file *f, const char *begin, const void *buf,
 
 /* Individual file pointer (MPI_File_seek): whence as in mpi.h. */
 int fm_file_rw_seek(struct fm_file *f, MPI_Offset offset, int whence);
+/* Shared file pointer: collective (MPI_File_seek_shared), and local. */
+int fm_file_rw_seek_shared(struct fm_file *f, MPI_Offset offset, int whence);
+int fm_file_rw_position_shared(struct fm_file *f, MPI_Offset *out_at);
