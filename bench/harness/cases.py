@@ -19,6 +19,7 @@ CASES = [
     Case("coll2", "coll/small", [], 2, 9, 30),
     Case("coll16", "coll/small", [], 16, 3, 40),
     Case("blocked", "p2p/blocked", [], 16, 1, 30),
+    Case("busy", "p2p/busy", [], 2, 5, 60),
     Case("start", "p2p/hello", [], 1, 9, 20, "all", False),
     Case("start", "p2p/hello", [], 1, 9, 20),
     Case("start", "p2p/hello", [], 2, 9, 20),
@@ -33,6 +34,7 @@ CASES = [
     Case("instruments", "p2p/instruments", [], 2, 9, 30, "fathom"),
     Case("transports", "p2p/latency", ["8", "1024", "65536", "1048576"], 2, 9, 40, "transports"),
     Case("transports", "p2p/rate", [], 2, 3, 40, "transports"),
+    Case("transports", "p2p/busy", [], 2, 3, 60, "transports"),
 ]
 
 # --quick: the figures that have a goal, and few rounds.
@@ -50,6 +52,12 @@ GOALS = {
     ("rate_windowed", 8): ("peer", ">=", 1.3),
     ("allreduce_8B", 16): ("peer", "<=", 0.5),
     ("cpu_blocked_2s", 16): ("self", "<=", 0.1),
+    ("busy_latency_8B", 1): ("peer", "<=", 1.2),
+    ("busy_allreduce_8B", 1): ("peer", "<=", 1.2),
+    ("busy_barrier", 1): ("peer", "<=", 1.2),
+    ("busy_latency_8B", 12): ("peer", "<=", 1.2),
+    ("busy_allreduce_8B", 12): ("peer", "<=", 1.2),
+    ("busy_barrier", 12): ("peer", "<=", 1.2),
     ("start_alone", 1): ("self", "<=", 5.0),
     ("start", 2): ("peer", "<=", 0.5),
     ("start", 8): ("self", "<=", 20.0),

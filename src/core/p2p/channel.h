@@ -13,6 +13,7 @@
 #include "core/p2p/match.h"
 #include "core/p2p/packet.h"
 #include "core/p2p/peer.h"
+#include "core/p2p/wait_cost.h"
 #include "transport/transport.h"
 #include "util/pool.h"
 #include "util/sync.h"
@@ -53,9 +54,10 @@ struct fm_channel {
     bool never;             /* false */
     struct fm_list waiting; /* peers with something in their queues (fm_peer_queues.link) */
     int n_waiting;
-    uint32_t n_untimed;          /* progress.c: rounds until the next one that may be timed */
-    int n_processors;            /* wait.c: processors that the processes of this host may use */
-    uint32_t n_empty_tests;      /* ... calls of fm_wait_test() in a row that found nothing */
+    uint32_t n_untimed;     /* progress.c: rounds until the next one that may be timed */
+    int n_processors;       /* wait.c: processors that the processes of this host may use */
+    uint32_t n_empty_tests; /* ... calls of fm_wait_test() in a row that found nothing */
+    struct fm_wait_cost wait_cost;
     const void *poller;          /* ... the thread that polls for all that wait; NULL: none */
     struct fm_sleeper *sleepers; /* sleeper.c: threads that sleep */
     uint64_t loss_check_at;      /* loss.c: when to ask next which processes have ended */

@@ -219,6 +219,7 @@ void fm_channel_destroy(struct fm_channel *ch)
     fm_bsend_finish(ch);
     fm_request_free_done(ch->sent);
     free(ch->blocking_memory);
+    fm_wait_finish(ch);
     fm_request_init(NULL);
     fm_match_destroy(ch->match);
     fm_contexts_finish(&ch->contexts);

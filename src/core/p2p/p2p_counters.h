@@ -120,6 +120,9 @@ struct fm_progress_counters {
     uint64_t n_yields, n_sleeps, n_wakes;
     uint64_t round_ns;                 /* in rounds: of each FM_TIMED_ROUNDSth, times that many */
     uint64_t slept_ns, blocked_ns;     /* of the slow waits only */
+    uint64_t delayed_ns;               /* of the sleeps: runnable, but not running */
+    uint64_t sleep_cost_ns;            /* estimate, wait_cost.h; steers waits, so always kept */
+    uint64_t yield_cost_ns;            /* mean of the last yields, weighted */
     uint64_t kind_ns[FM_WAIT_KINDS];   /* blocked_ns by kind of call */
     uint64_t wait_times[FM_HIST_BINS]; /* of the slow waits, ns */
     struct fathom_level hooks;
@@ -128,7 +131,7 @@ struct fm_progress_counters {
     uint64_t n_stalls; /* waits longer than stall_ms */
     uint64_t state;    /* enum fm_progress_state */
     /* Control variables. */
-    uint64_t spin_us, yield, sleep_us, gone_ms, stall_ms;
+    uint64_t spin_us, spin_max_us, short_sleep_us, yield, sleep_us, gone_ms, stall_ms;
     /* Events. */
     uint64_t on_slept, on_woke, on_stalled;
 };

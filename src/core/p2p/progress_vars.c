@@ -19,14 +19,32 @@ static const struct fathom_enum state_enum = {"progress_state", state_items,
 /* clang-format off */
 static const struct fathom_cvar cvars[] = {
     {.name = "progress_spin", .unit = "us",
-     .desc = "Time without an event after which a wait gives the processor away; raise it where "
-             "every rank has a processor of its own, and set it to 0 to save power.",
+     .desc = "Shortest time without an event for which a wait polls before it gives the processor "
+             "away; 0 gives it away without polling, which saves power.",
      .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
      .verbosity = FATHOM_TUNER_BASIC,
      .at = WORD(spin_us), .def = 50, .min = 0, .max = 60000000,
      .category = "progress"},
+    {.name = "progress_spin_max", .unit = "us",
+     .desc = "Longest time without an event for which a wait polls: between progress_spin and this "
+             "waits poll for as long as giving the processor away costs (progress_sleep_cost). "
+             "Raise it where every rank has a processor of its own and nothing else runs; beside "
+             "other work, polling for milliseconds uses up the time slice that the peer needs.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_BASIC,
+     .at = WORD(spin_max_us), .def = 200, .min = 0, .max = 60000000,
+     .category = "progress"},
+    {.name = "progress_short_sleep", .unit = "us",
+     .desc = "Sleeps that an event ends in a shorter time count as pure cost of sleeping, so that "
+             "waits poll for longer next time; raise it where waking up is very slow, lower it "
+             "where waits poll although events come at long intervals.",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_TUNER_DETAIL,
+     .at = WORD(short_sleep_us), .def = 300, .min = 0, .max = 60000000,
+     .category = "progress"},
     {.name = "progress_yield", .unit = "yields",
-     .desc = "Times that a wait gives the processor away before it sleeps; raise it where "
+     .desc = "Times that a wait yields the processor before it sleeps, where processes of the job "
+             "outnumber processors, and of threads that wait behind another one; raise it where "
              "waking up is slow.",
      .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
      .verbosity = FATHOM_TUNER_DETAIL,
@@ -78,17 +96,30 @@ static const struct fathom_pvar pvars[] = {
      .desc = "Times that something was waited for."},
     {.name = "progress_slow_waits", .unit = "waits", .klass = FATHOM_COUNTER, .at =
      WORD(n_slow_waits), .category = "progress",
-     .desc = "Waits that spinning did not end, or that gave the processor away at once because "
-             "there are more ranks than processors."},
+     .desc = "Waits that polling did not end, or that yielded the processor because there are "
+             "more processes than processors."},
     {.name = "progress_yields", .unit = "yields", .klass = FATHOM_COUNTER, .at = WORD(n_yields),
      .category = "progress",
-     .desc = "Times that a wait gave the processor away."},
+     .desc = "Times that a wait yielded the processor."},
     {.name = "progress_sleeps", .unit = "sleeps", .klass = FATHOM_COUNTER, .at = WORD(n_sleeps),
      .category = "progress",
      .desc = "Times that a wait slept."},
     {.name = "progress_time_slept", .unit = "ns", .klass = FATHOM_TIMER, .at = WORD(slept_ns),
      .category = "progress",
      .desc = "Time asleep in waits."},
+    {.name = "progress_time_delayed", .unit = "ns", .klass = FATHOM_TIMER, .at =
+     WORD(delayed_ns), .category = "progress",
+     .desc = "Of progress_time_slept, the time in which the process could run but another one had "
+             "the processor; 0 where the kernel does not report it (/proc/thread-self/schedstat)."},
+    {.name = "progress_sleep_cost", .unit = "ns", .klass = FATHOM_LEVEL, .at =
+     WORD(sleep_cost_ns), .category = "progress",
+     .desc = "Estimated cost of giving the processor away in a wait: the time from an event until "
+             "the process runs again. Waits poll for that long first, within progress_spin and "
+             "progress_spin_max."},
+    {.name = "progress_yield_cost", .unit = "ns", .klass = FATHOM_LEVEL, .at =
+     WORD(yield_cost_ns), .category = "progress",
+     .desc = "Weighted mean time until a process that yields the processor runs again, of one "
+             "yield in 16."},
     {.name = "progress_time_blocked", .unit = "ns", .klass = FATHOM_TIMER, .at =
      WORD(blocked_ns), .category = "progress",
      .desc = "Time in slow waits, sleep included."},

@@ -13,6 +13,13 @@
 #include "core/object/handle.h"
 #include "core/p2p/channel.h"
 
+const void *fm_sleeper_this_thread(void)
+{
+    static _Thread_local char here;
+
+    return &here;
+}
+
 static bool is_awake(const struct fm_sleeper *s)
 {
     return atomic_load_explicit(&s->state, memory_order_relaxed) == FM_SLEEPER_WOKEN;

@@ -28,6 +28,9 @@ struct fm_sleeper {
     int fd; /* an eventfd to wake it by; -1: by the word */
 };
 
+/* What tells this thread from all others. */
+const void *fm_sleeper_this_thread(void);
+
 /* Make the thread known before it drops the lock; is_by_fd: it is going to sleep in poll(2). */
 void fm_sleeper_begin(struct fm_channel *ch, struct fm_sleeper *s, fm_until_fn fn, void *ctx,
                       bool is_by_fd);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting. A wait polls while that pays, then yields the processor, then sleeps until a transport
- * wakes it (D11). Only the last two, a slow wait, read clocks, publish what the process is blocked
- * in, and ask whether a process has ended.
+ * Waiting. A wait polls for as long as giving the processor away costs (wait_cost.h), then sleeps
+ * until a transport wakes it; where processes outnumber processors it yields first (D11). What
+ * follows the polling is a slow wait: it publishes what the process is blocked in, and asks whether
+ * a process has ended.
  */
 #include "core/p2p/wait.h"
 
@@ -23,6 +24,7 @@ void fm_wait_init(struct fm_channel *ch)
 {
     cpu_set_t cpus;
 
+    fm_wait_cost_init(&ch->wait_cost, &ch->progress_counters->sleep_cost_ns);
     ch->n_processors = 1;
     if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0) {
         ch->n_processors = CPU_COUNT(&cpus);
@@ -33,7 +35,25 @@ void fm_wait_init(struct fm_channel *ch)
     }
 }
 
+void fm_wait_finish(struct fm_channel *ch)
+{
+    fm_wait_cost_finish(&ch->wait_cost);
+}
+
 /* ---- a slow wait ---- */
+
+/* After a round: at MPI_THREAD_MULTIPLE, let in threads that want the lock, and those that were
+   woken, which may have to run on this processor. */
+static void share_lock(struct fm_channel *ch)
+{
+    if (!ch->lock->is_on) {
+        fm_cpu_relax();
+    } else if ((fm_root.wake && fm_root.wake(fm_root.wake_ctx)) || fm_lock_is_wanted(ch->lock)) {
+        fm_sleep_yield(ch);
+    } else {
+        fm_cpu_relax();
+    }
+}
 
 /* Publish what the process is blocked in. */
 static void note_blocked(struct fm_channel *ch, const struct fm_request *r, uint64_t now)
@@ -60,7 +80,8 @@ static void note_free(struct fm_channel *ch)
 struct slow_wait {
     enum fm_wait_kind kind;
     uint64_t since;
-    bool is_reported; /* as a stall */
+    uint64_t polled_ns; /* before that */
+    bool is_reported;   /* as a stall */
     struct fathom_page_blocked
         blocked; /* a copy: another thread may have published its own since */
 };
@@ -86,46 +107,105 @@ static bool maybe_report_stall(struct fm_channel *ch, struct slow_wait *wait, ui
    that wait for room have no wait object, and that of a provider may stay readable. */
 #define IMMEDIATE_SLEEPS 16
 
+/* An idle period of a slow wait: since the last event. */
+struct idle {
+    uint64_t since;        /* 0: the clock was not read yet */
+    uint64_t asleep_since; /* first sleep; 0: none */
+    uint64_t n_rounds;
+    uint64_t n_immediate; /* sleeps in a row that ended immediately */
+};
+
+/* It is over, by an event or since the condition holds. */
+static void end_idle(struct fm_channel *ch, struct idle *idle)
+{
+    if (idle->asleep_since) {
+        fm_wait_cost_learn(&ch->wait_cost, fm_now_ns() - idle->asleep_since,
+                           ch->progress_counters->short_sleep_us * 1000);
+    }
+    *idle = (struct idle){0};
+}
+
+/* How long a wait polls before it gives the processor away. */
+static FM_INLINE uint64_t spin_ns(const struct fm_channel *ch)
+{
+    const struct fm_progress_counters *w = ch->progress_counters;
+
+    return fm_wait_cost_spin(&ch->wait_cost, w->spin_us * 1000, w->spin_max_us * 1000);
+}
+
+/* A round brought nothing: poll on, or yield where processes outnumber processors? Sleeping is what
+   lets this process preempt another one when its event comes; a process that has yielded waits
+   for the end of the other one's time slice. */
+static bool keeps_polling(struct fm_channel *ch, struct idle *idle, uint64_t now)
+{
+    idle->since = idle->since ? idle->since : now;
+    if (fm_progress_is_crowded(ch)) {
+        if (idle->n_rounds++ >= ch->progress_counters->yield) {
+            return false;
+        }
+        fm_sleep_yield(ch);
+        return true;
+    }
+    if (now - idle->since >= spin_ns(ch)) {
+        return false;
+    }
+    share_lock(ch);
+    return true;
+}
+
+/* Sleep until something happens. 0 or a failure. */
+static int sleep_idle(struct fm_wait_cond *c, struct idle *idle, uint64_t now)
+{
+    int rc;
+
+    idle->asleep_since = idle->asleep_since ? idle->asleep_since : now;
+    rc = fm_sleep_once(c);
+    if (rc < 0) {
+        return rc;
+    }
+    idle->n_immediate = rc == FM_AGAIN ? idle->n_immediate + 1 : 0;
+    if (idle->n_immediate > IMMEDIATE_SLEEPS) {
+        fm_sleep_short(c->ch, idle->n_immediate - IMMEDIATE_SLEEPS);
+    }
+    return 0;
+}
+
 static int slow_rounds(struct fm_wait_cond *c, struct slow_wait *wait)
 {
     struct fm_channel *ch = c->ch;
-    uint64_t n_idle = 0;
-    uint64_t n_immediate = 0, now;
+    struct idle idle = {.since = wait->since - wait->polled_ns};
 
     while (!c->is_done(c->ctx)) {
-        int n = fm_progress(ch);
+        int rc = fm_progress(ch);
+        uint64_t now;
 
-        if (n < 0) {
-            return n;
+        if (rc < 0) {
+            return rc;
         }
         if (ch->has_failed) {
             return fm_fail(-FM_E_INTERNAL, "%s", ch->why);
         }
-        if (n > 0) {
-            n_idle = n_immediate = 0;
-            continue;
-        }
-        if (n_idle++ < ch->progress_counters->yield) {
-            fm_sleep_yield(ch);
+        if (rc > 0) {
+            end_idle(ch, &idle);
             continue;
         }
         now = fm_now_ns();
+        if (keeps_polling(ch, &idle, now)) {
+            continue;
+        }
         if (maybe_report_stall(ch, wait, now)) {
             fm_stall_report(ch, c->request, wait->blocked.call, now - wait->since);
         }
         fm_loss_check(ch, now);
         if (c->is_done(c->ctx)) {
-            return 0;
+            break;
         }
-        n = fm_sleep_once(c);
-        if (n < 0) {
-            return n;
-        }
-        n_immediate = n == FM_AGAIN ? n_immediate + 1 : 0;
-        if (n_immediate > IMMEDIATE_SLEEPS) {
-            fm_sleep_short(ch, n_immediate - IMMEDIATE_SLEEPS);
+        rc = sleep_idle(c, &idle, now);
+        if (rc != 0) {
+            return rc;
         }
     }
+    end_idle(ch, &idle);
     return 0;
 }
 
@@ -139,13 +219,14 @@ static void note_slow(struct fm_progress_counters *w, enum fm_wait_kind kind, ui
     FM_STAT(w->wait_times[fm_hist_bin(ns)]++);
 }
 
-/* A wait that began at t0 and may take long. */
-FM_COLD static int wait_slowly(struct fm_wait_cond *c, uint64_t t0)
+/* A wait that became slow at t0, after it has polled in vain, and may take long. */
+FM_COLD static int wait_slowly(struct fm_wait_cond *c, uint64_t t0, uint64_t polled_ns)
 {
     struct fm_channel *ch = c->ch;
     struct fm_progress_counters *w = ch->progress_counters;
     /* Read now: other threads call MPI meanwhile. */
-    struct slow_wait wait = {.kind = fm_progress_kind(fm_root.call), .since = t0};
+    struct slow_wait wait = {
+        .kind = fm_progress_kind(fm_root.call), .since = t0, .polled_ns = polled_ns};
     uint64_t now;
     int rc;
 
@@ -224,24 +305,13 @@ static __attribute__((noinline)) int wait_crowded(struct fm_wait_cond *c)
     FM_STAT(w->state = FM_PROGRESS_YIELD);
     rc = yield_rounds(c);
     if (rc == FM_AGAIN) {
-        return wait_slowly(c, t0);
+        return wait_slowly(c, t0, 0);
     }
     note_slow(w, kind, fm_now_ns() - t0);
     return rc;
 }
 
 /* ---- polling ---- */
-
-/* After a round at MPI_THREAD_MULTIPLE: let in threads that want the lock, and those that were
-   woken, which may have to run on this processor. */
-FM_COLD static void share_lock(struct fm_channel *ch)
-{
-    if ((fm_root.wake && fm_root.wake(fm_root.wake_ctx)) || fm_lock_is_wanted(ch->lock)) {
-        fm_sleep_yield(ch);
-    } else {
-        fm_cpu_relax();
-    }
-}
 
 /* Rounds between two readings of the clock. */
 #define SPIN_ROUNDS 16
@@ -250,7 +320,7 @@ static FM_INLINE int poll_until(struct fm_wait_cond *c)
 {
     struct fm_channel *ch = c->ch;
     struct fm_progress_counters *w = ch->progress_counters;
-    uint64_t end_ns = 0;
+    uint64_t since = 0; /* of the first idle rounds; 0: the clock was not read yet */
 
     if (fm_progress_is_crowded(ch)) {
         return c->is_done(c->ctx) ? 0 : wait_crowded(c);
@@ -268,13 +338,13 @@ static FM_INLINE int poll_until(struct fm_wait_cond *c)
         }
         if (n > 0) {
             k = 0;
-            end_ns = 0;
+            since = 0;
         } else if (FM_UNLIKELY(k % SPIN_ROUNDS == 0)) {
             uint64_t now = fm_now_ns();
 
-            end_ns = end_ns ? end_ns : now + w->spin_us * 1000;
-            if (now >= end_ns) {
-                return wait_slowly(c, now);
+            since = since ? since : now;
+            if (now - since >= spin_ns(ch)) {
+                return wait_slowly(c, now, now - since);
             }
             FM_STAT(w->state = FM_PROGRESS_SPIN);
         }
@@ -287,13 +357,6 @@ static FM_INLINE int poll_until(struct fm_wait_cond *c)
 }
 
 /* ---- more than one thread that waits ---- */
-
-static const void *this_thread(void)
-{
-    static _Thread_local char here;
-
-    return &here;
-}
 
 /* Another thread polls. 0 when the condition holds, FM_AGAIN when that thread has left first. */
 static int wait_behind(struct fm_wait_cond *c)
@@ -333,14 +396,14 @@ static int wait_behind(struct fm_wait_cond *c)
 static __attribute__((noinline)) int wait_among(struct fm_wait_cond *c)
 {
     struct fm_channel *ch = c->ch;
-    bool is_nested = ch->poller == this_thread();
+    bool is_nested = ch->poller == fm_sleeper_this_thread();
     int rc = FM_AGAIN;
 
     while (rc == FM_AGAIN && ch->poller && !is_nested) {
         rc = c->is_done(c->ctx) ? 0 : wait_behind(c);
     }
     if (rc == FM_AGAIN) {
-        ch->poller = this_thread();
+        ch->poller = fm_sleeper_this_thread();
         rc = poll_until(c);
         ch->poller = is_nested ? ch->poller : NULL;
     }

@@ -49,5 +49,6 @@ int fm_wait_done(struct fm_channel *ch, struct fm_request *r);
 /* All n; the array's entries become NULL. First error as fm_wait. */
 int fm_wait_all(int n, struct fm_request **reqs);
 
-/* Part of opening a channel. */
+/* Parts of opening and closing a channel. */
 void fm_wait_init(struct fm_channel *ch);
+void fm_wait_finish(struct fm_channel *ch);
