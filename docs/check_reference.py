@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The reference is complete: every row of a table in the source is in it, once, with its words.
 
-The rows are taken from the preprocessed source, not from the library, so a table that nobody
+The rows are taken from the preprocessed source, not from the library, so a table that no code
 registers is found too.
 
 usage: check_reference.py REFERENCE_PROGRAM COMPILE_COMMANDS_JSON ROOT

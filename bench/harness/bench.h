@@ -65,7 +65,7 @@ static inline void pin(int rank)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* The page of the file that this variable of the environment names, shared by those who run;
+/* The page of the file that this environment variable names, shared by the processes of a run;
    NULL: there is none. */
 static inline void *shared_page(const char *variable)
 {

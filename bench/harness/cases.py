@@ -2,10 +2,10 @@
 """What bench/run measures, and what Fathom must reach."""
 from collections import namedtuple
 
-# name: for --only. program: below bench/, without .c. rounds: at most so many, where one tells all.
-# limit: seconds for one run. who: "all" (every library), "transports" (Fathom's, one by one),
+# name: for --only. program: below bench/, without .c. rounds: at most so many.
+# limit: seconds for one run. group: "all" (every library), "transports" (Fathom's, one by one),
 # "none" (no MPI: the machine's own limits), "fathom".
-Case = namedtuple("Case", "name program arguments ranks rounds limit who launched", defaults=("all", True))
+Case = namedtuple("Case", "name program arguments ranks rounds limit group launched", defaults=("all", True))
 
 CASES = [
     Case("limits", "p2p/limits", [], 1, 3, 20, "none", False),

@@ -177,7 +177,7 @@ def free_port():
 
 
 def listens(port):
-    """Does somebody listen on this port? Asked of the kernel: a connection would take the only one."""
+    """Does a process listen on this port? The kernel is asked, since a connection would use up the only one."""
     with open("/proc/net/tcp") as f:
         return any(fields[1].endswith(":%04X" % port) and fields[3] == "0A"
                    for fields in map(str.split, f.readlines()[1:]))

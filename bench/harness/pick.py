@@ -21,7 +21,7 @@ def better(unit, values):
 
 
 def steady(line):
-    """The state in which a value was taken, in ns; None: it changed meanwhile, or nobody has looked."""
+    """The state in which a value was taken, in ns; None: it changed meanwhile, or was not measured."""
     known = [ns for ns in line or () if ns]
     return sum(known) / len(known) if len(known) == 2 and near(*known) else None
 

@@ -178,7 +178,7 @@ static void done(struct fm_rma *rma, int status)
     }
 }
 
-/* Nanoseconds of a GET by 1 from 0, who only polls. */
+/* Nanoseconds of a get by process 1 from process 0, which only polls. */
 static double get(struct side *s, size_t len, int n)
 {
     struct fm_rma rma = {.op = FM_RMA_GET, .local = s->big, .len = len, .done = done, .priv = s};

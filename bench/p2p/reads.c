@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one look at a performance variable costs: MPI_T_pvar_read and MPI_T_pvar_readreset of every
+ * The cost of one read of a performance variable: MPI_T_pvar_read and MPI_T_pvar_readreset of every
  * scalar one, those of MPI_COMM_WORLD included, and a handle made and ended. Rank 0 measures while
  * the others sleep, and goes round all variables many times: what the machine does for a tenth of a
  * second is not what a variable costs. Prints medians, how many are dearer than they may be, and
- * the dearest by name.
+ * the slowest by name.
  */
 #include "../harness/bench.h"
 

@@ -42,7 +42,7 @@ struct node {
     size_t room_len;
     struct fm_ep *room_ep;
     _Atomic uint32_t arrivals; /* the futex word of arm(); one thread, so it pairs with nothing */
-    const char **failing;      /* per peer: reason not yet told */
+    const char **failing;      /* per peer: reason not yet reported */
     bool *is_dead;             /* per peer */
 };
 

@@ -8,7 +8,7 @@
 
 #define MAX_EVENTS 64
 
-/* What tests look at afterwards. */
+/* What tests read afterwards. */
 static struct fm_double_event events[MAX_EVENTS];
 static int n_events;
 

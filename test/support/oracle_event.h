@@ -39,7 +39,7 @@ void __wrap_fathom_mpit_emit(const struct fathom_event *event, const void *block
     oracle_events[k].n++;
 }
 
-/* Raise all events of a table whose words are in this block; their counts begin anew. */
+/* Raise all events of a table whose counters are in this block; their counts restart. */
 static inline void oracle_events_on(const struct fathom_table *t, void *block)
 {
     for (int k = 0; k < t->n_events; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Notes in the file that ORACLE_LOG names which variables were held against an independent count;
-   test_oracles.py then tells which never are. Nothing but libc. */
+   test_oracles.py then prints those that never are. Nothing but libc. */
 #ifndef TEST_SUPPORT_ORACLE_LOG_H
 #define TEST_SUPPORT_ORACLE_LOG_H
 

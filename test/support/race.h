@@ -54,8 +54,8 @@ static inline void race_delay(uint64_t *state)
 }
 
 /*
- * Asleep while *word == seen, which whoever wakes us changes before he calls futex(2). The first
- * while is spent in a loop: real sleeps and wake-ups take so long that there were few of them.
+ * Sleep while *word == seen; the waker changes it before it calls futex(2). The sleep begins as a
+ * loop, since real sleeps and wake-ups take so long that a test would see few of them.
  * False: not woken within so many microseconds.
  */
 static inline bool race_sleep(_Atomic uint32_t *word, uint32_t seen, uint64_t us)
