@@ -81,7 +81,8 @@ FM_ALIAS(Abi_get_info)
 
 /*
  * What the library knows of Fortran (20.4.1): the sizes of its datatypes, which are those of the
- * usual compilers, and which of the optional ones it has. As it knows, it can not be told.
+ * usual compilers, and which of the optional ones it has. They are fixed, so
+ * MPI_Abi_set_fortran_info is refused.
  */
 static const struct fortran_row {
     const char *key;
@@ -161,7 +162,7 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
 {
     return fm_raise(NULL, "MPI_Abi_set_fortran_info", MPI_ERR_ABI,
                     "the sizes of the Fortran types are known and fixed: "
-                    "MPI_Abi_get_fortran_info tells them");
+                    "read them with MPI_Abi_get_fortran_info");
 }
 FM_ALIAS(Abi_set_fortran_info)
 
@@ -199,7 +200,7 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
 {
     return fm_raise(NULL, "MPI_Abi_set_fortran_booleans", MPI_ERR_ABI,
                     "the values of .true. and .false. are known and fixed: "
-                    "MPI_Abi_get_fortran_booleans tells them");
+                    "read them with MPI_Abi_get_fortran_booleans");
 }
 FM_ALIAS(Abi_set_fortran_booleans)
 

@@ -122,7 +122,7 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 }
 FM_ALIAS(Comm_compare)
 
-/* A communicator was made, or none for this process; or none at all, which nobody shall use. */
+/* Hand out a new communicator, MPI_COMM_NULL where this process has none, or raise the failure. */
 static int finish(struct fm_comm *origin, const char *call, int rc, struct fm_comm *made,
                   MPI_Comm *newcomm)
 {
@@ -131,7 +131,7 @@ static int finish(struct fm_comm *origin, const char *call, int rc, struct fm_co
 }
 
 /* The hints that the standard defines for communicators (MPI-5.0 7.4.4), all false by default. The
-   library obeys the order of messages in any case; it keeps what the user says. */
+   library obeys the order of messages in any case; it keeps the values of the user. */
 static const char *const hints[] = {
     "mpi_assert_no_any_tag",
     "mpi_assert_no_any_source",

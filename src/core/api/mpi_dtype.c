@@ -221,8 +221,8 @@ FM_ALIAS(Type_get_true_extent_x)
 
 /* ---------------------------------------------------------------- envelope and contents */
 
-/* Where an argument of a constructor is told: among the integers, addresses or large counts; index
-   into this and struct envelope. */
+/* Where the contents hold an argument of a constructor: among the integers, addresses or large
+   counts; index into this and struct envelope. */
 enum place { PLACE_INT, PLACE_ADDRESS, PLACE_COUNT };
 
 struct envelope {
@@ -354,8 +354,8 @@ static int check_room(MPI_Count max, MPI_Count need, const void *array, const ch
 {
     if (max < need) {
         return fm_raise(NULL, fm_root.call, MPI_ERR_ARG,
-                        "there is room for %lld %s, but the datatype has %lld", (long long)max,
-                        what, (long long)need);
+                        "the array has %lld elements for %s, but the datatype has %lld",
+                        (long long)max, what, (long long)need);
     }
     if (need > 0 && !array) {
         return fm_raise(NULL, fm_root.call, MPI_ERR_ARG, "the array of %s is NULL", what);

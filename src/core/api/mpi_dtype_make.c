@@ -70,7 +70,7 @@ static struct fm_dtype *begin(int combiner, bool is_large, MPI_Count n_values, M
     return t;
 }
 
-/* Constructors with n plain numbers and one type. */
+/* Constructors with n numbers and one type. */
 static int make_plain(int combiner, bool is_large, const MPI_Count *values, int n,
                       MPI_Datatype oldtype, MPI_Datatype *newtype)
 {

@@ -2,7 +2,7 @@
 /* Processes that are not of this job (MPI-5.0 11.7 - 11.10). */
 #include "core/api/find.h"
 
-/* Nobody was spawned by MPI_Comm_spawn, so nobody has a parent (11.8.2). */
+/* MPI_Comm_spawn is not supported, so no process has a parent (11.8.2). */
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     int rc;

@@ -26,8 +26,10 @@ static int init(const char *call, int required, int *out_provided)
     if (fm_runtime_world_phase() != FM_PHASE_BEFORE) {
         rc = fm_root.phase == FM_PHASE_FORKED
                  ? fm_raise(NULL, call, MPI_ERR_OTHER, "%s", fm_handle_why_not_running())
-                 : fm_raise(NULL, call, MPI_ERR_OTHER, "MPI was initialized already%s: once is all",
-                            fm_runtime_world_phase() == FM_PHASE_AFTER ? ", and finalized" : "");
+                 : fm_raise(NULL, call, MPI_ERR_OTHER, "%s",
+                            fm_runtime_world_phase() == FM_PHASE_AFTER
+                                ? "MPI was finalized and cannot be initialized again"
+                                : "MPI is initialized already");
     } else {
         rc = fm_runtime_init(required, out_provided);
         rc = rc ? fm_raise_status(NULL, call, rc) : MPI_SUCCESS;
@@ -76,7 +78,7 @@ int PMPI_Finalized(int *flag)
 }
 FM_ALIAS(Finalized)
 
-/* 0 while the world is there, else the error that was raised. */
+/* 0 between MPI_Init and MPI_Finalize, else the error that was raised. */
 static int need_world(const char *call)
 {
     if (fm_runtime_world_phase() == FM_PHASE_RUNNING) {
@@ -173,13 +175,13 @@ int PMPI_Get_processor_name(char *name, int *resultlen)
 {
     if (!name || !resultlen) {
         return fm_raise(NULL, "MPI_Get_processor_name", MPI_ERR_ARG,
-                        "%s is NULL: pass room for MPI_MAX_PROCESSOR_NAME characters and the "
+                        "%s is NULL: pass a buffer of MPI_MAX_PROCESSOR_NAME characters and the "
                         "address of an int",
                         name ? "resultlen" : "name");
     }
     if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0) {
         return fm_raise(NULL, "MPI_Get_processor_name", MPI_ERR_OTHER,
-                        "the system does not say how this host is called");
+                        "the system does not provide the name of this host");
     }
     name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
     *resultlen = (int)strlen(name);
@@ -245,7 +247,7 @@ int PMPI_Get_library_version(char *version, int *resultlen)
 {
     if (!version || !resultlen) {
         return fm_raise(NULL, "MPI_Get_library_version", MPI_ERR_ARG,
-                        "%s is NULL: pass room for MPI_MAX_LIBRARY_VERSION_STRING characters and "
+                        "%s is NULL: pass MPI_MAX_LIBRARY_VERSION_STRING characters of memory and "
                         "the address of an int",
                         version ? "resultlen" : "version");
     }
@@ -256,7 +258,7 @@ int PMPI_Get_library_version(char *version, int *resultlen)
 }
 FM_ALIAS(Get_library_version)
 
-/* The alignment that the user asks for (MPI-5.0 9.2), else that of malloc(). -1: nonsense. */
+/* The alignment in the user's hint (MPI-5.0 9.2), else that of malloc(); -1: an invalid hint. */
 static long alignment_of(const struct fm_info *info)
 {
     const char *text = info ? fm_info_find(info, "mpi_minimum_memory_alignment") : NULL;
@@ -293,7 +295,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
                       "mpi_minimum_memory_alignment is \"%s\": it must be a power of two",
                       fm_info_find(i, "mpi_minimum_memory_alignment"));
     } else if (posix_memalign(&memory, (size_t)alignment, size > 0 ? (size_t)size : 1) != 0) {
-        rc = fm_raise(NULL, "MPI_Alloc_mem", MPI_ERR_NO_MEM, "there are no %lld bytes to be had",
+        rc = fm_raise(NULL, "MPI_Alloc_mem", MPI_ERR_NO_MEM, "no memory for %lld bytes",
                       (long long)size);
     } else {
         *(void **)baseptr = memory;
@@ -310,7 +312,7 @@ int PMPI_Free_mem(void *base)
 }
 FM_ALIAS(Free_mem)
 
-/* For profiling layers to take over; ours does nothing (MPI-5.0 15.2.7). */
+/* For profiling layers to replace; without one it does nothing (MPI-5.0 15.2.4). */
 int PMPI_Pcontrol(const int level, ...)
 {
     return MPI_SUCCESS;

@@ -69,7 +69,7 @@ int PMPI_Info_create(MPI_Info *info)
 }
 FM_ALIAS(Info_create)
 
-/* All arguments but the first, with blanks between; what does not fit is left out. */
+/* All arguments but the first, separated by blanks; those that do not fit are left out. */
 static void join(char *out, size_t len, int argc, char **argv)
 {
     size_t at = 0;
@@ -85,7 +85,7 @@ static void join(char *out, size_t len, int argc, char **argv)
     }
 }
 
-/* What MPI_INFO_ENV holds, and what the arguments tell where it holds nothing yet (11.2.1). */
+/* A copy of MPI_INFO_ENV; the arguments provide what is missing there (11.2.1). */
 static struct fm_info *make_env(int argc, char **argv)
 {
     struct fm_info *info = fm_info_dup(fm_info_get(MPI_INFO_ENV));
@@ -168,7 +168,7 @@ static int look_up(const char *call, MPI_Info info, const char *key, int *flag,
     return rc;
 }
 
-/* buflen: room in value with the terminating zero before, what the value needs after. */
+/* buflen: in, the length of the buffer; out, the length of the value with its terminator. */
 static int get_string(const char *call, const char *from, int *buflen, char *value)
 {
     int rc = fm_find_out(NULL, call, "buflen", buflen);

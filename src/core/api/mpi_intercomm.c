@@ -48,7 +48,7 @@ static int create(const char *call, struct fm_agree *who, MPI_Comm peer_comm,
             return rc;
         }
     } else {
-        who->peer = local; /* there is another side; who it is, the leader knows */
+        who->peer = local; /* not NULL: there is another side, whose leader ours knows */
     }
     rc = fm_intercomm_create(who, &made);
     *newintercomm = rc == 0 ? fm_handle_of(made) : MPI_COMM_NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packing into the user's buffers, and what a status says of typed data (MPI-5.0 3.2.5, 5.1.11,
+/* Packing into the user's buffers, and counts of typed data in statuses (MPI-5.0 3.2.5, 5.1.11,
    5.2, 5.3). */
 #include "core/api/dtype_args.h"
 #include "core/api/find.h"
@@ -372,7 +372,7 @@ static int status_arg(const MPI_Status *status)
 {
     if (status == MPI_STATUS_IGNORE) {
         return fm_raise(NULL, fm_root.call, MPI_ERR_ARG,
-                        "status is MPI_STATUS_IGNORE, which says nothing: pass a status that a "
+                        "status is MPI_STATUS_IGNORE, which has no contents: pass a status that a "
                         "call has filled in");
     }
     return 0;

@@ -3,7 +3,7 @@
 #include "core/api/pt2pt_args.h"
 #include "core/p2p/bsend.h"
 
-/* Not all is plain: look closely. MPI_SUCCESS, or the code of the error that was raised. */
+/* The slow path of argument checks. MPI_SUCCESS, or the code of the error that was raised. */
 static __attribute__((noinline)) int check(const char *call, MPI_Datatype type, MPI_Comm comm,
                                            bool is_recv, struct fm_msg *m)
 {
@@ -12,7 +12,7 @@ static __attribute__((noinline)) int check(const char *call, MPI_Datatype type, 
     return fm_pt2pt_check(&a, m);
 }
 
-/* The rest is for fm_pt2pt_is_plain() to set. */
+/* The remaining fields are set by fm_pt2pt_is_plain(). */
 static FM_INLINE void set_message(struct fm_msg *m, void *buf, MPI_Count count, int peer, int tag)
 {
     m->buf = buf;

@@ -136,9 +136,9 @@ static int find_loose(const char *call, const MPI_Request *request, struct fm_re
     return MPI_SUCCESS;
 }
 
-/* An operation ends that nobody can ask for: its error is fatal (MPI-5.0 3.7.3). At the end of MPI
-   what is still pending may end any way it likes. */
-static void ended_unseen(struct fm_request *r)
+/* The operation of a freed request has completed. No call can return its error, so it is fatal
+   (MPI-5.0 3.7.3); errors of operations that MPI_Finalize cuts off are ignored. */
+static void freed_completed(struct fm_request *r)
 {
     if (r->status.error != MPI_SUCCESS && fm_root.phase == FM_PHASE_RUNNING) {
         fm_raise_fatal("MPI_Request_free", r->status.error, "the %s of a freed request failed: %s",
@@ -156,7 +156,7 @@ int PMPI_Request_free(MPI_Request *request)
     if (rc == MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;
         if (r->is_active && !r->is_done) {
-            r->on_done = ended_unseen;
+            r->on_done = freed_completed;
         }
         fm_request_unref(r);
     }

@@ -85,8 +85,8 @@ static int until(fm_until_fn is_met, struct array *a, bool is_test)
 }
 
 /*
- * For calls that answer for some: whoever calls them again and again must get at all of them in the
- * end, although one is complete each time (fairness in MPI-5.0 3.7.5 and 3.7.6). 0 or a failure.
+ * For calls that complete some: one poll comes first even if a request is complete, so that
+ * repeated calls reach every request in the end (fairness, MPI-5.0 3.7.5, 3.7.6). 0 or a failure.
  */
 static int until_some(struct array *a, bool is_test)
 {
@@ -96,7 +96,7 @@ static int until_some(struct array *a, bool is_test)
 }
 
 /*
- * Results of an array in which errors are told per status (MPI-5.0 3.7.5). MPI_ERROR of the
+ * Results of an array, with an error per status (MPI-5.0 3.7.5). MPI_ERROR of the
  * statuses is written if and only if one has failed, when the call answers MPI_ERR_IN_STATUS; of
  * all of them then (3.2.5).
  */
@@ -195,8 +195,8 @@ static __attribute__((noinline)) int finish(struct results *res, MPI_Request *ha
     return MPI_SUCCESS;
 }
 
-/* The last one first: it is mostly the last to complete, and while it is waited for nobody has to
-   look at the others. MPI_SUCCESS or the code raised. */
+/* Wait for the last request first: it mostly completes last, and the wait checks no other request.
+   MPI_SUCCESS or the code raised. */
 static int wait_for_last(const char *call, int n, const MPI_Request *handles)
 {
     struct fm_request *last = n > 0 ? checked(handles[n - 1]) : NULL;
@@ -425,8 +425,8 @@ static void add_peek(struct results *res, const struct array *a, int k)
     add_error(res, error);
 }
 
-/* Check, and poll unless the condition holds. */
-static int look(const char *call, struct array *a, fm_until_fn is_met)
+/* Check the array, and poll once unless the condition holds. */
+static int poll_once(const char *call, struct array *a, fm_until_fn is_met)
 {
     int rc = fm_req_check_array(call, a->n, a->handles);
 
@@ -445,7 +445,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     int rc;
 
     fm_api_enter(FM_CALL);
-    rc = look(FM_CALL, &a, all_done);
+    rc = poll_once(FM_CALL, &a, all_done);
     rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     if (rc == MPI_SUCCESS) {
         *flag = all_done(&a);
@@ -466,7 +466,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     int rc;
 
     fm_api_enter(FM_CALL);
-    rc = look(FM_CALL, &a, any_done);
+    rc = poll_once(FM_CALL, &a, any_done);
     rc = fm_pt2pt_out(rc, FM_CALL, "flag", flag);
     rc = fm_pt2pt_out(rc, FM_CALL, "index", indx);
     if (rc == MPI_SUCCESS) {
@@ -494,7 +494,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     int rc;
 
     fm_api_enter(FM_CALL);
-    rc = look(FM_CALL, &a, all_done);
+    rc = poll_once(FM_CALL, &a, all_done);
     rc = fm_pt2pt_out(rc, FM_CALL, "outcount", outcount);
     rc = incount > 0 ? fm_pt2pt_out(rc, FM_CALL, "array_of_indices", array_of_indices) : rc;
     if (rc == MPI_SUCCESS) {

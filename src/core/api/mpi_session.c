@@ -194,7 +194,7 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
     if (rc == MPI_SUCCESS && n < 0) {
         rc = fm_raise(s, FM_CALL, MPI_ERR_ARG,
                       "pset_name is %.80s: MPI_Session_get_nth_pset "
-                      "tells the names",
+                      "returns their names",
                       pset_name ? pset_name : "NULL");
     } else if (rc == MPI_SUCCESS) {
         rc = give_info(s, FM_CALL, pset_info(n), info);

@@ -24,8 +24,8 @@ struct fm_pt2pt_args {
 int fm_pt2pt_check(const struct fm_pt2pt_args *a, struct fm_msg *m);
 
 /*
- * The same for the arguments of nearly all calls, in one line of tests: true and complete, or false
- * and all is still to be looked at by fm_pt2pt_check(), which may find nothing wrong with them.
+ * The same for the arguments of nearly all calls, in one expression: true and complete, or false
+ * and fm_pt2pt_check() must check them one by one; it may accept them.
  */
 static FM_INLINE bool fm_pt2pt_is_plain(MPI_Datatype type, MPI_Comm comm, struct fm_msg *m)
 {
@@ -41,7 +41,7 @@ int fm_pt2pt_check_peer(const char *call, MPI_Comm comm, int peer, int tag,
                         struct fm_comm **out_comm);
 
 /* An output argument must be there. MPI_SUCCESS or the code raised; `rc` is that of the checks
-   before, which stands. The object is looked at only when these have found it. */
+   before, which stands. The object is used only if those checks have found it. */
 static FM_INLINE int fm_pt2pt_out_on(void *object, int rc, const char *call, const char *name,
                                      const void *out)
 {

@@ -4,8 +4,8 @@
  *
  * A row makes PMPI_x, its weak name MPI_x, and an entry of the list that `fathom api` prints.
  * A call raises MPI_ERR_UNSUPPORTED_OPERATION with the name of the function through the error
- * handler, so that every program of the ABI loads and is told what it misses. Who builds a function
- * deletes its row (the link fails if both are there); no row is ever added.
+ * handler, so that every program of the ABI loads, and a missing function is reported by name.
+ * A new implementation deletes its row (the link fails if both are there); no row is ever added.
  *
  * One body serves all signatures. It reads no argument and returns int, and on the ABIs that this
  * library is built for (System V on x86-64, AAPCS64, the RISC-V and the ELFv2 calling convention)

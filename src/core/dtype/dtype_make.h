@@ -4,7 +4,7 @@
  *
  * A constructor's arguments are kept as an environment: all integers, addresses and counts as
  * MPI_Count in the order of the C prototype, and references on the types. It is all that
- * MPI_Type_get_contents tells, and what size, extents and program are calculated from:
+ * MPI_Type_get_contents returns, and what size, extents and program are calculated from:
  *
  *     t = fm_dtype_begin(combiner, ...);  fill t->env->values, fm_dtype_take(t, i, type) for each
  *     rc = fm_dtype_end(t);               size and extents; t is gone when it fails

@@ -2,7 +2,7 @@
 /*
  * The program of a datatype: its bytes as runs with loops, in the order of the type map.
  *
- * Made by dtype_flatten.c, walked by pack.c, looked into by nobody else. A node stands for `size`
+ * Made by dtype_flatten.c, walked by pack.c; opaque to all other files. A node stands for `size`
  * bytes of data, found at displacements from an origin that its parent hands down:
  *
  *     VEC   n1 x n0 blocks of `blk` bytes, rows s1 apart, blocks within a row s0 apart     (leaf)

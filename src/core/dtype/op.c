@@ -165,7 +165,7 @@ static fm_op_pair_fn pair_kernel_of(const struct fm_op *op, const struct fm_dtyp
                                       : fm_op_pair_kernels_ext[i][pair->value];
 }
 
-/* Why an operation has nothing for a predefined type, in words that help. */
+/* The reason why an operation does not take a predefined type, with a remedy. */
 static int refuse(const struct fm_op *op, const struct fm_dtype *t)
 {
     const char *hint = "";
@@ -187,7 +187,7 @@ int fm_op_check(const struct fm_op *op, const struct fm_dtype *t)
         return 0;
     }
     if (op->id == FM_OP_REPLACE || op->id == FM_OP_NO_OP) {
-        return fm_fail(-FM_E_INVAL, "%s is for MPI_Accumulate and its kin only", op->name);
+        return fm_fail(-FM_E_INVAL, "%s is for MPI_Accumulate and the like only", op->name);
     }
     if (!t->is_predefined) {
         return fm_fail(-FM_E_INVAL,

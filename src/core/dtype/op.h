@@ -44,7 +44,7 @@ void fm_op_apply(const struct fm_op *op, const void *in, void *inout, MPI_Count 
                  struct fm_dtype *t);
 
 /*
- * The same for MPI_Accumulate and its kin (MPI-5.0 12.3.4), where MPI_REPLACE and MPI_NO_OP count
+ * The same for MPI_Accumulate and the like (MPI-5.0 12.3.4), where MPI_REPLACE and MPI_NO_OP count
  * and where the type may be derived as long as all its elements are of one predefined type.
  */
 int fm_op_check_rma(const struct fm_op *op, const struct fm_dtype *t);

@@ -6,7 +6,7 @@
 
 #define BASE      UINT64_C(0x9e3779b97f4a7c15) /* odd, so that powers never vanish */
 #define MAX_DEPTH 64                           /* structs within structs */
-#define MAX_PARTS 65536                        /* looked at in one type; a part may be shared */
+#define MAX_PARTS 65536                        /* visited in one type; a part may be shared */
 
 static struct fm_signature join(struct fm_signature a, struct fm_signature b)
 {
@@ -56,7 +56,7 @@ static struct fm_signature of_struct(const struct fm_dtype_env *e, int depth, in
     return s;
 }
 
-/* Without structs a type repeats its only part: down to the first struct or basic type at once. */
+/* A type that is no struct repeats its only part, down to the first struct or basic type. */
 static struct fm_signature of_type(const struct fm_dtype *t, int depth, int *n_left)
 {
     MPI_Count n_basic = t->n_basic;
