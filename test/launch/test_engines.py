@@ -47,6 +47,21 @@ class Hydra(Test):
         nests(self, self.hydra, '-n', 2)
 
 
+class Slurm(Test):
+    """What srun sets in the environment, without srun."""
+
+    def test_tasks_without_pmi(self):
+        for task, n, is_warned in ('0', '2', True), ('1', '2', False), ('0', '1', False):
+            job = self.start(harness.ACTOR, 'init', 'finalize',
+                             env={'SLURM_PROCID': task, 'SLURM_STEP_NUM_TASKS': n})
+            self.ends(job, 0)
+            self.assertEqual('srun has started 2 tasks without PMI' in job.err, is_warned)
+        job = self.mpiexec('-n', 2, harness.ACTOR, 'init', 'finalize',
+                           env={'SLURM_PROCID': '0', 'SLURM_STEP_NUM_TASKS': '2'})
+        self.ends(job, 0)
+        self.assertEqual(job.err, '')
+
+
 @unittest.skipUnless(shutil.which('orterun'), 'orterun is not installed')
 class Orte(Test):
     """PMIx."""

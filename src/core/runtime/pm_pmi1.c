@@ -401,7 +401,7 @@ static int find_place(int *out_fd, int *out_rank, int *out_size)
 
 int fm_pm_pmi1_open(struct fm_pm **out_pm)
 {
-    int fd, rank, size;
+    int fd = -1, rank = 0, size = 1;
     struct pmi1 *p;
     char pid[16];
     int rc = find_place(&fd, &rank, &size);

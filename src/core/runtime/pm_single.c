@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/log.h"
 #include "util/page_socket.h"
 
 struct single_entry {
@@ -104,6 +105,19 @@ static const struct fm_pm_ops single_ops = {
     .close = single_close,
 };
 
+/* srun without PMI starts every task as a job of one, which is seldom what was meant. */
+static void warn_of_tasks(void)
+{
+    const char *n = getenv("SLURM_STEP_NUM_TASKS"), *task = getenv("SLURM_PROCID");
+
+    if (n && atoi(n) > 1 && task && strcmp(task, "0") == 0) {
+        fm_log_warn(
+            "srun has started %d tasks without PMI, so each is a job of one process: use srun "
+            "--mpi=pmix or --mpi=pmi2",
+            atoi(n));
+    }
+}
+
 void fm_pm_single_page(int fd)
 {
     fm_page_socket_send(getenv(FM_PAGE_SOCKET_ENV), -1, fd);
@@ -119,6 +133,7 @@ int fm_pm_single_open(struct fm_pm **out_pm)
     s->pm = (struct fm_pm){
         .ops = &single_ops, .size = 1, .appnum = -1, .universe_size = -1, .n_local = 1};
     snprintf(s->pm.job, sizeof(s->pm.job), "fathom-single-%d", (int)getpid());
+    warn_of_tasks();
     *out_pm = &s->pm;
     return 0;
 }
