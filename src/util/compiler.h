@@ -27,8 +27,8 @@
 
 #define FM_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-/* A counter or an event in hot code: one statement that -Dstats=false takes out. What it names
-   stays in use for the compiler's eye. */
+/* A counter or an event in hot code: one statement that -Dstats=false removes. The compiler still
+   sees the names in it as used. */
 #define FM_STAT(x)                                                                                 \
     do {                                                                                           \
         if (FM_STATS) {                                                                            \

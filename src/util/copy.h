@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copying of what is mostly short. In steps of 8 bytes, although wider ones would be fewer: what
- * is copied was often written a moment ago in pieces of 8, and a processor hands those over from
- * its store buffer only to loads that are no wider; others wait until all stores before them have
- * reached the cache, which takes a transfer of a line when one of them went to shared memory.
+ * Copies of mostly short data, in steps of 8 bytes. Wider steps would be fewer, but the data was
+ * often written just before in words of 8 bytes: store-to-load forwarding serves only loads that
+ * are no wider than the store. A wider load waits until all earlier stores have reached the cache,
+ * which takes the transfer of a cache line where one of them went to shared memory.
  */
 #pragma once
 
@@ -13,9 +13,9 @@
 
 #include "util/compiler.h"
 
-#define FM_COPY_SHORT 64 /* bytes up to which no call is made */
+#define FM_COPY_SHORT 64 /* bytes; longer copies call memcpy() */
 
-/* So many whole words of 8 bytes, at most 7. No loop, which compilers turn into wider steps. */
+/* Copy n words of 8 bytes, at most 7. No loop: compilers would turn it into wider steps. */
 static FM_INLINE void fm_copy_words(char *t, const char *f, size_t n)
 {
     switch (n) {
@@ -38,7 +38,7 @@ static FM_INLINE void fm_copy_words(char *t, const char *f, size_t n)
     }
 }
 
-/* Of at most FM_COPY_SHORT bytes. */
+/* Copy at most FM_COPY_SHORT bytes. */
 static FM_INLINE void fm_copy_short(void *to, const void *from, size_t n)
 {
     char *t = to;

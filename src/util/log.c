@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Who speaks; set once by the runtime before a second thread can exist. */
+/* The prefix of all lines; set by the runtime before there is a second thread. */
 static char prefix[64] = "fathom: ";
 
 void fm_log_identify(int rank, int size)
@@ -31,7 +31,7 @@ static void line(const char *kind, const char *fmt, va_list args)
     }
     text[at++] = '\n';
     written = write(STDERR_FILENO, text, at);
-    (void)written; /* nobody is left to be told */
+    (void)written; /* there is nowhere to report it */
 }
 
 void fm_log_warn(const char *fmt, ...)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines on stderr, whole and with the rank in front. Silent on success: warnings and errors only.
- */
+/* Warnings and errors on stderr, in whole lines with the rank as prefix. */
 #pragma once
 
 #include <stdbool.h>

@@ -16,7 +16,7 @@
 #include "util/status.h"
 #include "util/sync.h"
 
-/* In front of what the user of the segment sees: one cache line. */
+/* The cache line before the memory of the user. */
 struct head {
     uint64_t nonce;
 } FM_ALIGNED(FM_CACHE_LINE);
@@ -70,7 +70,7 @@ int fm_segment_sealed(const char *name, size_t len)
         errno = error;
         return -1;
     }
-    /* Nobody can take mapped memory away under the feet of another (SIGBUS). */
+    /* A process that truncates the file would make others fail with SIGBUS. */
     (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
     return fd;
 }

@@ -3,7 +3,7 @@
  * What functions return: 0 is success; -FM_E... is a failure that is handed up unchanged; a
  * positive value is a condition that the function's own header comment names (most often FM_AGAIN).
  *
- * The first function to notice a failure says why with fm_fail(); nobody above says it again. The
+ * The first function to notice a failure gives the reason with fm_fail(); its callers do not. The
  * text waits in a buffer of the thread until core/api raises the MPI error and prints it.
  */
 #pragma once

@@ -16,21 +16,21 @@
 
 #include "util/compiler.h"
 
-/* Written by who holds the lock. */
+/* Written by the holder of the lock. */
 struct fm_lock_counters {
-    uint64_t n_contended; /* times that another thread had it */
-    uint64_t waited_ns;   /* until it was had then */
+    uint64_t n_contended; /* times that another thread held it */
+    uint64_t waited_ns;   /* time until it was taken then */
 };
 
 struct fm_lock {
     bool is_on;
     pthread_mutex_t mutex; /* PTHREAD_MUTEX_RECURSIVE */
-    /* Threads in fm_lock_wait(). A hint, for who holds the lock in a loop: orders nothing. */
+    /* Threads in fm_lock_wait(). A hint for a holder that loops: it orders nothing. */
     _Atomic int n_wanting;
-    struct fm_lock_counters *counters; /* NULL: nobody counts */
+    struct fm_lock_counters *counters; /* NULL: not counted */
 };
 
-/* As fm_lock_take() when another thread holds it: tries for a moment, then sleeps. */
+/* Take a lock that another thread holds: spins briefly, then sleeps. */
 void fm_lock_wait(struct fm_lock *l);
 
 static inline void fm_lock_take(struct fm_lock *l)
@@ -53,13 +53,13 @@ static inline void fm_lock_drop(struct fm_lock *l)
     }
 }
 
-/* Tell the processor that this is a spin loop. */
+/* The hint of a spin loop to the processor. */
 static inline void fm_cpu_relax(void)
 {
     FM_CPU_RELAX();
 }
 
-/* ThreadSanitizer does not model fences, and gcc says so at each of them. */
+/* ThreadSanitizer does not model fences, and gcc warns at each of them. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Objects that are left when MPI ends. Counted is what the user holds: neither what is predefined
- * nor what lives only as a part of something else, such as the group of a communicator.
+ * Objects that are not freed at MPI_Finalize. Only handles of the user count: not predefined ones,
+ * nor objects that are part of another, as the group of a communicator.
  */
 #include "core/runtime/leaks.h"
 
@@ -14,7 +14,7 @@
 #include "core/runtime/runtime.h"
 #include "util/log.h"
 
-/* Give back, or take again, the references that communicators have on their parts. */
+/* Drop (-1) or take again (1) the references of communicators to their parts. */
 static void hold_parts(int by)
 {
     struct fm_object *o = NULL;
@@ -32,7 +32,7 @@ static void hold_parts(int by)
     }
 }
 
-/* Handles of requests are one each, but of the one of sends that were over at once. */
+/* A request has one handle, but for the shared one of sends that completed immediately. */
 static int n_requests(const struct fm_request *r)
 {
     if (r == fm_channel_main()->sent) {
@@ -41,7 +41,7 @@ static int n_requests(const struct fm_request *r)
     return !r->is_internal;
 }
 
-/* How many objects of the user it stands for. */
+/* How many handles of the user refer to it. */
 static int n_users(enum fm_kind kind, const struct fm_object *o)
 {
     if (o->handle != 0) {
@@ -91,6 +91,6 @@ void fm_leaks_report(void)
     }
     hold_parts(1);
     if (len > 0) {
-        fm_log_warn("at MPI_Finalize the program has not freed %s", text);
+        fm_log_warn("the program has not freed at MPI_Finalize: %s", text);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where this process may run. */
+/* The hardware that this process may run on. */
 #include "core/runtime/locality.h"
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ static const struct {
     {SCHEME "PU", HWLOC_OBJ_PU},
 };
 
-/* What is called in hwloc, by the names that it has there. */
+/* The functions of hwloc, without their prefix. */
 #define CALLS(X)                                                                                   \
     X(topology_init)                                                                               \
     X(topology_set_flags)                                                                          \
@@ -79,7 +79,7 @@ static int load_library(void)
 
 struct view {
     hwloc_topology_t topology;
-    hwloc_bitmap_t mine; /* where this process may run */
+    hwloc_bitmap_t mine; /* the binding of this process */
 };
 
 static void view_close(struct view *v)
@@ -89,8 +89,8 @@ static void view_close(struct view *v)
 }
 
 /*
- * Hardware that a container hides is counted, too, so that an instance has the same number in all
- * containers; and discovery must not move us about (a flag that is younger than hwloc 2.0).
+ * Hardware that a container hides is included, so that an instance has the same number in all
+ * containers. Discovery must not change the binding of the process (a flag newer than hwloc 2.0).
  */
 static int view_open(struct view *out_view)
 {
@@ -101,7 +101,7 @@ static int view_open(struct view *out_view)
         return rc;
     }
     if (hw.topology_init(&v.topology) != 0) {
-        return fm_fail(-FM_E_NOMEM, "no memory for hwloc's view of this host");
+        return fm_fail(-FM_E_NOMEM, "no memory for the topology of hwloc");
     }
     v.mine = hw.bitmap_alloc();
     if (hw.topology_set_flags(v.topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
@@ -111,7 +111,7 @@ static int view_open(struct view *out_view)
     if (!v.mine || hw.topology_load(v.topology) != 0 ||
         hw.get_cpubind(v.topology, v.mine, HWLOC_CPUBIND_PROCESS) != 0) {
         view_close(&v);
-        return fm_fail(-FM_E_SYSTEM, "hwloc cannot tell where this process may run");
+        return fm_fail(-FM_E_SYSTEM, "hwloc cannot read the binding of this process");
     }
     *out_view = v;
     return 0;
@@ -178,7 +178,7 @@ static int n_nodes(void)
     return last + 1;
 }
 
-/* The number of the instance that a name means for this process. */
+/* The instance of a type, given by its name, that this process is restricted to. */
 static int find_instance(const char *name, hwloc_obj_type_t *out_type)
 {
     union hwloc_obj_attr_u attributes;
@@ -214,7 +214,7 @@ int fm_locality_color(const char *type_name)
 
 struct place {
     int32_t takes_part;
-    int32_t instances[FM_LOCALITY_N_TYPES]; /* the machine's is its node's number */
+    int32_t instances[FM_LOCALITY_N_TYPES]; /* of the machine: the number of its node */
 };
 
 /* The outermost type by whose instances n processes differ, or FM_LOCALITY_N_TYPES. Where they are
@@ -271,7 +271,7 @@ int fm_locality_divide(struct fm_comm *comm, bool takes_part, int *out_color,
     if (!places) {
         return fm_fail(-FM_E_NOMEM, "no memory for the places of %d ranks", n);
     }
-    if (fm_locality_read(mine.instances) != 0) { /* the others must not wait for us */
+    if (fm_locality_read(mine.instances) != 0) { /* the other ranks must not wait */
         memset(&mine, 0xff, sizeof(mine));       /* FM_LOCALITY_ABSENT */
     }
     mine.takes_part = takes_part;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where this process may run, in the words of hwloc, which is loaded when somebody asks. Nothing is
- * kept: a process can be moved at any time, so each call looks anew (MPI-5.0 9.1.2).
+ * The hardware that this process may run on, by hwloc, which is loaded on first use. Nothing is
+ * cached: the binding of a process can change at any time (MPI-5.0 9.1.2).
  *
  * "hwloc://Package", "hwloc://NUMANode", "hwloc://L3Cache", ... are types of hardware. A process is
  * restricted to an instance of a type when all processors that it may run on belong to that one.
@@ -15,7 +15,7 @@ struct fm_comm;
 /* Types from the outermost to the innermost. */
 #define FM_LOCALITY_N_TYPES 9
 
-/* No hardware of that type here, or nobody knows. */
+/* There is no hardware of that type, or it is unknown. */
 #define FM_LOCALITY_ABSENT (-1)
 /* The process may run on several instances. */
 #define FM_LOCALITY_SEVERAL (-2)
@@ -27,9 +27,9 @@ int fm_locality_read(int out_instances[FM_LOCALITY_N_TYPES]);
 const char *fm_locality_type_name(int type);
 
 /*
- * A color that all processes have in common which are restricted to the same instance of a type as
- * this one is, given by its name, with "hwloc://" before it or not, in any case. MPI_UNDEFINED: a
- * type that is not known or not there, or the process is not restricted to one instance of it.
+ * A color for MPI_Comm_split_type: equal in all processes that are restricted to the same instance
+ * of a type. Its name is given with or without "hwloc://", in any case. MPI_UNDEFINED: the type is
+ * unknown or absent, or the process is not restricted to one instance of it.
  */
 int fm_locality_color(const char *type_name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bringing the library up and down. */
+/* Initialization and finalization: the world, users of the base, abort. */
 #include "core/runtime/runtime.h"
 
 #include <errno.h>
@@ -9,21 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/coll/coll.h"
-#include "core/coll/coll_scratch.h"
-#include "core/coll/coll_shm.h"
-#include "core/coll/coll_vars.h"
-#include "core/dtype/dtype.h"
-#include "core/dtype/op.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
-#include "core/io/file.h"
 #include "core/object/group.h"
 #include "core/p2p/wait.h"
-#include "core/rma/win.h"
 #include "core/runtime/host.h"
 #include "core/runtime/leaks.h"
 #include "core/runtime/process.h"
+#include "core/runtime/runtime_base.h"
 #include "util/log.h"
 
 /* The one root of the library; see runtime.h for what guards it. */
@@ -47,183 +40,11 @@ static void end_job(int exit_status, bool is_by_peer)
     fm_runtime_abort(exit_status, "", is_by_peer);
 }
 
-/* What the page says of us, for those who look from outside. */
-static void show_state(uint32_t state)
-{
-    struct fathom_page *page = fathom_mpit_page_get();
-
-    page->rank = fm_runtime.pm->rank;
-    page->size = fm_runtime.pm->size;
-    /* Release: pairs with the acquire load of readers: rank and size are set. */
-    __atomic_store_n(&page->state, state, __ATOMIC_RELEASE);
-}
-
-static int open_rooms(void)
-{
-    int rc = fm_group_init();
-
-    rc = rc ? rc : fm_comm_init(fm_host_counters()->comm);
-    rc = rc ? rc : fm_dtype_init();
-    rc = rc ? rc : fm_op_init(fm_host_counters()->op);
-    rc = rc ? rc : fm_win_init(fm_host_counters()->rma);
-    if (!rc) {
-        fm_coll_vars_init(fm_host_counters()->coll);
-        fm_coll_shm_init(fm_host_counters()->coll_shm);
-    }
-    return rc ? rc : fm_file_init(fm_host_counters()->io);
-}
-
-static void close_rooms(void)
-{
-    fm_win_finish();
-    fm_coll_scratch_finish();
-    fm_op_finish();
-    fm_dtype_finish();
-    fm_handle_finish();
-}
-
-static void close_channel(void)
-{
-    fm_channel_destroy(fm_runtime.ch);
-    fm_runtime.ch = NULL;
-    fm_process_close(fm_runtime.process);
-    fm_runtime.process = NULL;
-}
-
-static int open_channel(void)
-{
-    struct fm_runtime *rt = &fm_runtime;
-    const struct fm_host_counters *counters = fm_host_counters();
-    int rc = fm_channel_create(rt->pm->size, rt->pm->rank, &counters->channel, &rt->ch);
-
-    if (rc) {
-        return rc;
-    }
-    fm_win_open(rt->ch);
-    rt->ch->page = fathom_mpit_page_get();
-    rt->ch->lock = &fm_root.lock;
-    rt->ch->n_local = rt->pm->n_local;
-    rc = fm_process_open(rt->ch, rt->pm, counters->process, &counters->transports, &rt->process);
-    if (rc) {
-        fm_channel_destroy(rt->ch);
-        rt->ch = NULL;
-        return rc;
-    }
-    if (rt->pm->needs_fence) {
-        rc = rt->pm->ops->fence(rt->pm, NULL, NULL);
-    }
-    if (rc) {
-        close_channel();
-    }
-    return rc;
-}
-
-static int open_pm(void)
-{
-    int rc = fm_pm_open(&fm_runtime.pm);
-
-    if (!rc) {
-        fm_log_identify(fm_runtime.pm->rank, fm_runtime.pm->size);
-        fm_root.rank = fm_runtime.pm->rank;
-        fm_root.size = fm_runtime.pm->size;
-    }
-    return rc;
-}
-
-static void close_pm(void)
-{
-    fm_runtime.pm->ops->close(fm_runtime.pm);
-    fm_runtime.pm = NULL;
-}
-
-/* A process that uses MPI takes its place in the job, and with it the page that mpiexec made. */
-static int start_registry(void)
-{
-    int rc = fm_pm_own_claim();
-
-    if (rc < 0) {
-        return rc;
-    }
-    if (fathom_mpit_start() != 0) {
-        return fm_fail(-FM_E_INTERNAL, "the registry of variables cannot start");
-    }
-    fm_host_share_page();
-    return 0;
-}
-
-/* The ground, from the bottom up. */
-static int open_ground(void)
-{
-    int rc = start_registry();
-
-    if (rc) {
-        return rc;
-    }
-    rc = open_pm();
-    if (rc) {
-        return rc;
-    }
-    rc = open_rooms();
-    if (rc) {
-        goto err_rooms;
-    }
-    rc = open_channel();
-    if (rc) {
-        goto err_rooms;
-    }
-    show_state(FATHOM_PAGE_RUNNING);
-    rc = fm_runtime.pm->ops->started(fm_runtime.pm);
-    if (rc) {
-        goto err_channel;
-    }
-    fm_root.phase = FM_PHASE_RUNNING;
-    fathom_mpit_warn_unknown();
-    return 0;
-
-err_channel:
-    close_channel();
-err_rooms:
-    close_rooms();
-    close_pm();
-    return rc;
-}
-
-/* Nobody uses the ground, but it can be used again. */
-static void leave_ground(void)
-{
-    fm_root.phase = FM_PHASE_AFTER;
-    show_state(FATHOM_PAGE_DONE);
-    fm_runtime.pm->ops->finished(fm_runtime.pm);
-}
-
-static int enter_ground(void)
-{
-    int rc = start_registry();
-
-    if (!rc) {
-        show_state(FATHOM_PAGE_RUNNING);
-        rc = fm_runtime.pm->ops->started(fm_runtime.pm);
-        fm_root.phase = FM_PHASE_RUNNING;
-    }
-    return rc;
-}
-
-/* It is idle, and nobody comes back. */
-static void close_ground(void)
-{
-    fm_file_finish();
-    fm_comm_unref(fm_runtime.base);
-    fm_runtime.base = NULL;
-    close_channel();
-    close_rooms();
-    close_pm();
-}
-
-/* Programs seldom look whether their results fitted on the disk. */
+/* Report output that could not be written: programs seldom check it. */
 static void check_output(void)
 {
     if (fcntl(fileno(stdout), F_GETFD) < 0 || ftrylockfile(stdout) != 0) {
-        return; /* closed on purpose, or another thread is amid it */
+        return; /* closed by the program, or in use by another thread */
     }
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -232,7 +53,7 @@ static void check_output(void)
     funlockfile(stdout);
 }
 
-/* Transports may have files to remove; a child that the user forked has no part in that. */
+/* Transports may have files to remove; not in a child that the program has forked. */
 static void close_at_exit(void)
 {
     if (fm_runtime.pid != getpid()) {
@@ -240,7 +61,7 @@ static void close_at_exit(void)
     }
     check_output();
     if (fm_runtime.n_users == 0 && fm_runtime.pm) {
-        close_ground();
+        fm_runtime_base_close();
     }
 }
 
@@ -270,7 +91,7 @@ int fm_runtime_open(int thread_level)
     }
     if (rt->n_users == 0) {
         fm_root.abort = end_job;
-        rc = rt->pm ? enter_ground() : open_ground();
+        rc = rt->pm ? fm_runtime_base_enter() : fm_runtime_base_open();
     }
     if (rc) {
         return rc;
@@ -285,8 +106,8 @@ int fm_runtime_open(int thread_level)
     if (thread_level > rt->thread_level) {
         rt->thread_level = thread_level;
     }
-    /* Never switched off again: another thread may be inside a call. Not written twice: others may
-       look at it while a session is opened. */
+    /* Never switched off: another thread may be inside a call. Written once: other threads may read
+       it while a session is opened. */
     if (rt->thread_level == MPI_THREAD_MULTIPLE && !fm_root.lock.is_on) {
         counters = fm_host_counters()->process;
         fm_root.lock.counters = counters ? &counters->lock : NULL;
@@ -299,7 +120,7 @@ int fm_runtime_open(int thread_level)
 void fm_runtime_close(void)
 {
     if (--fm_runtime.n_users == 0) {
-        leave_ground();
+        fm_runtime_base_leave();
     }
 }
 
@@ -317,7 +138,7 @@ static int make_comm(int size, const int *procs, int rank, uint32_t context, con
     return rc ? rc : fm_comm_set_name(*out_comm, name);
 }
 
-int fm_runtime_ground_comm(struct fm_comm **out_comm)
+int fm_runtime_base_comm(struct fm_comm **out_comm)
 {
     struct fm_runtime *rt = &fm_runtime;
     int rc = 0;
@@ -381,7 +202,7 @@ int fm_runtime_init(int required, int *out_provided)
         fm_runtime_close();
         return rc;
     }
-    fm_runtime.main_thread = pthread_self(); /* a session may have been there before */
+    fm_runtime.main_thread = pthread_self(); /* a session may have come first */
     set_world_phase(FM_PHASE_RUNNING);
     fm_runtime.init_ns = start;
     counters = fm_host_counters()->process;
@@ -443,7 +264,7 @@ int fm_runtime_finish(void)
     }
     fm_runtime_close();
     if (is_last) {
-        close_ground();
+        fm_runtime_base_close();
     }
     return 0;
 }

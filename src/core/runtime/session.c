@@ -164,7 +164,7 @@ static int number_of(const char *text)
 int fm_session_make_comm(struct fm_group *group, const char *text, struct fm_comm **out_comm)
 {
     struct fm_comm *base;
-    int rc = fm_runtime_ground_comm(&base);
+    int rc = fm_runtime_base_comm(&base);
 
     return rc ? rc : fm_comm_make_create_group(base, group, number_of(text), out_comm);
 }
