@@ -4,7 +4,10 @@
 #include "core/api/win_args.h"
 #include "core/dtype/op_kernels.h"
 #include "core/p2p/send.h"
+#include "core/rma/rma_acc.h"
 #include "core/rma/rma_op.h"
+#include "core/rma/win_vars.h"
+#include "util/copy.h"
 
 /* A buffer of the origin as the user gave it. */
 struct side {
@@ -285,6 +288,113 @@ static int check(const struct args *a, struct fm_win *w, struct fm_rma_call *c)
     return c->target_count == 0 || c->target_type->size == 0 ? MPI_SUCCESS : check_range(a, w, c);
 }
 
+/* ---- the plain case ---- */
+
+/* Elements of one predefined type on both sides, in memory that is mapped here: what most calls of
+   programs that count nanoseconds are. */
+struct plain {
+    struct fm_win *w;
+    struct fm_win_target *t;
+    struct fm_dtype *type;
+    char *at; /* of the target's memory */
+    size_t len;
+};
+
+/* True and filled, or false and all is still to be looked at, which may find nothing wrong. */
+static FM_INLINE bool is_plain(MPI_Win win, const void *buf, MPI_Count count, MPI_Datatype type,
+                               int rank, MPI_Aint disp, MPI_Count target_count,
+                               MPI_Datatype target_type, struct plain *p)
+{
+    MPI_Aint at;
+
+    p->w = fm_win_get(win);
+    p->type = fm_dtype_get(type);
+    if (!p->w || !p->type || !p->type->is_predefined || !p->type->is_contig ||
+        type != target_type || count != target_count || count <= 0 || count > INT32_MAX || !buf ||
+        (unsigned)rank >= (unsigned)p->w->comm->size) {
+        return false;
+    }
+    p->t = &p->w->targets[rank];
+    p->len = (size_t)(count * p->type->size);
+    if (!p->t->is_open || p->t->way != FM_WIN_DIRECT || disp < 0 ||
+        __builtin_mul_overflow(disp, p->t->unit, &at) || at > p->t->size ||
+        (MPI_Aint)p->len > p->t->size - at) {
+        return false; /* dynamic windows have size 0 */
+    }
+    p->at = p->t->base + at;
+    return true;
+}
+
+static FM_INLINE void count_plain(const struct plain *p, enum fm_rma_kind kind)
+{
+    p->w->is_used = true;
+    FM_STAT(fm_rma_count(p->w, kind, FM_WIN_DIRECT, p->len));
+}
+
+/* Done? */
+static FM_INLINE bool put_plain(const char *call, const void *buf, MPI_Count count,
+                                MPI_Datatype type, int rank, MPI_Aint disp, MPI_Count target_count,
+                                MPI_Datatype target_type, MPI_Win win)
+{
+    struct plain p;
+    bool is_done;
+
+    fm_api_enter(call);
+    is_done = is_plain(win, buf, count, type, rank, disp, target_count, target_type, &p);
+    if (FM_LIKELY(is_done)) {
+        fm_copy(p.at, buf, p.len);
+        count_plain(&p, FM_RMA_CALL_PUT);
+    }
+    fm_api_leave();
+    return is_done;
+}
+
+static FM_INLINE bool get_plain(const char *call, void *buf, MPI_Count count, MPI_Datatype type,
+                                int rank, MPI_Aint disp, MPI_Count target_count,
+                                MPI_Datatype target_type, MPI_Win win)
+{
+    struct plain p;
+    bool is_done;
+
+    fm_api_enter(call);
+    is_done = is_plain(win, buf, count, type, rank, disp, target_count, target_type, &p);
+    if (FM_LIKELY(is_done)) {
+        fm_copy(buf, p.at, p.len);
+        count_plain(&p, FM_RMA_CALL_GET);
+    }
+    fm_api_leave();
+    return is_done;
+}
+
+/* `result` NULL: nothing is fetched; `op` NULL: compare and swap. */
+static FM_INLINE bool update_plain(const char *call, const void *buf, const void *compare,
+                                   void *result, MPI_Count count, MPI_Datatype type, int rank,
+                                   MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type,
+                                   MPI_Op op, MPI_Win win)
+{
+    struct plain p;
+    struct fm_acc a = {.compare = compare};
+    bool is_done;
+
+    fm_api_enter(call);
+    is_done = is_plain(win, buf, count, type, rank, disp, target_count, target_type, &p);
+    if (FM_LIKELY(is_done)) {
+        a.op = compare ? NULL : fm_op_get(op);
+        a.elem = p.type;
+        is_done = compare ? is_swappable(p.type)
+                          : a.op && fm_op_check_rma(a.op, p.type) == 0 &&
+                                (result || a.op->id != FM_OP_NO_OP);
+    }
+    if (FM_LIKELY(is_done)) {
+        const struct fm_acc_run run = {(uint64_t)(p.at - p.t->base), (size_t)count, buf, result};
+
+        fm_acc_apply(p.w, p.t, &a, &run); /* memory that is here: it cannot fail */
+        count_plain(&p, compare ? FM_RMA_CALL_CAS : result ? FM_RMA_CALL_GET_ACC : FM_RMA_CALL_ACC);
+    }
+    fm_api_leave();
+    return is_done;
+}
+
 /* ---- calls ---- */
 
 static int start(const struct args *a, struct fm_win *w, struct fm_rma_call *c)
@@ -382,6 +492,10 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
              int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
              MPI_Win win)
 {
+    if (FM_LIKELY(put_plain(FM_CALL, origin_addr, origin_count, origin_datatype, target_rank,
+                            target_disp, target_count, target_datatype, win))) {
+        return MPI_SUCCESS;
+    }
     return put(FM_CALL, SIDE(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
                target_count, target_datatype, win, false, NULL);
 }
@@ -391,6 +505,10 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                MPI_Datatype target_datatype, MPI_Win win)
 {
+    if (FM_LIKELY(put_plain(FM_CALL, origin_addr, origin_count, origin_datatype, target_rank,
+                            target_disp, target_count, target_datatype, win))) {
+        return MPI_SUCCESS;
+    }
     return put(FM_CALL, SIDE(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
                target_count, target_datatype, win, false, NULL);
 }
@@ -417,6 +535,10 @@ FM_ALIAS(Rput_c)
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
+    if (FM_LIKELY(get_plain(FM_CALL, origin_addr, origin_count, origin_datatype, target_rank,
+                            target_disp, target_count, target_datatype, win))) {
+        return MPI_SUCCESS;
+    }
     return get(FM_CALL, SIDE(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
                target_count, target_datatype, win, false, NULL);
 }
@@ -426,6 +548,10 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                MPI_Datatype target_datatype, MPI_Win win)
 {
+    if (FM_LIKELY(get_plain(FM_CALL, origin_addr, origin_count, origin_datatype, target_rank,
+                            target_disp, target_count, target_datatype, win))) {
+        return MPI_SUCCESS;
+    }
     return get(FM_CALL, SIDE(origin_addr, origin_count, origin_datatype), target_rank, target_disp,
                target_count, target_datatype, win, false, NULL);
 }
@@ -453,6 +579,10 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                     int target_rank, MPI_Aint target_disp, int target_count,
                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
+    if (FM_LIKELY(update_plain(FM_CALL, origin_addr, NULL, NULL, origin_count, origin_datatype,
+                               target_rank, target_disp, target_count, target_datatype, op, win))) {
+        return MPI_SUCCESS;
+    }
     return accumulate(FM_CALL, SIDE(origin_addr, origin_count, origin_datatype), NOTHING,
                       target_rank, target_disp, target_count, target_datatype, op, win, false,
                       NULL);
@@ -463,6 +593,10 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
+    if (FM_LIKELY(update_plain(FM_CALL, origin_addr, NULL, NULL, origin_count, origin_datatype,
+                               target_rank, target_disp, target_count, target_datatype, op, win))) {
+        return MPI_SUCCESS;
+    }
     return accumulate(FM_CALL, SIDE(origin_addr, origin_count, origin_datatype), NOTHING,
                       target_rank, target_disp, target_count, target_datatype, op, win, false,
                       NULL);
@@ -554,6 +688,10 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
                            .op = op,
                            .is_single = true};
 
+    if (FM_LIKELY(result_addr && update_plain(FM_CALL, origin_addr, NULL, result_addr, 1, datatype,
+                                              target_rank, target_disp, 1, datatype, op, win))) {
+        return MPI_SUCCESS;
+    }
     return operate(&a);
 }
 FM_ALIAS(Fetch_and_op)
@@ -572,6 +710,11 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
                            .target_type = datatype,
                            .compare = compare_addr};
 
+    if (FM_LIKELY(compare_addr && result_addr &&
+                  update_plain(FM_CALL, origin_addr, compare_addr, result_addr, 1, datatype,
+                               target_rank, target_disp, 1, datatype, MPI_OP_NULL, win))) {
+        return MPI_SUCCESS;
+    }
     return operate(&a);
 }
 FM_ALIAS(Compare_and_swap)

@@ -112,10 +112,16 @@ static void update(const struct fm_acc *a, const struct fm_acc_run *run, char *a
     }
 }
 
-/* Elements from `at` on whose first bytes are all in one stripe. */
-static FM_INLINE size_t n_in_stripe(uint64_t at, size_t elem_len)
+/* Of n elements from `at` on, those whose first bytes are all in one stripe. */
+static FM_INLINE size_t n_in_stripe(size_t n, uint64_t at, size_t elem_len)
 {
-    return (FM_WIN_STRIPE_BYTES - at % FM_WIN_STRIPE_BYTES + elem_len - 1) / elem_len;
+    size_t most;
+
+    if (FM_LIKELY(n == 1)) {
+        return 1; /* no division */
+    }
+    most = (FM_WIN_STRIPE_BYTES - at % FM_WIN_STRIPE_BYTES + elem_len - 1) / elem_len;
+    return n < most ? n : most;
 }
 
 /* The bytes that the elements take up in the window. */
@@ -152,9 +158,8 @@ int fm_acc_apply(struct fm_win *w, struct fm_win_target *t, const struct fm_acc 
 
     while (left && rc == 0) {
         struct fm_win_stripe *s = fm_win_stripe_of(t->ctl, part.at);
-        size_t n = n_in_stripe(part.at, elem_len);
 
-        part.n = n < left ? n : left;
+        part.n = n_in_stripe(left, part.at, elem_len);
         lock(w, s);
         if (FM_LIKELY(t->way == FM_WIN_DIRECT)) {
             update(a, &part, fm_win_at(t, part.at));
