@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/dtype/dtype_make.h"
 #include "core/object/errhandler.h"
 #include "core/p2p/channel.h"
 #include "core/p2p/hook.h"
@@ -242,7 +243,31 @@ static size_t span_limit(const struct fm_rma_stream *s, const struct job *j, siz
 
 static uint16_t handle_bits(const void *handle)
 {
-    return (uint16_t)(uintptr_t)handle; /* predefined ones are below 0x400 */
+    return (uint16_t)(uintptr_t)handle; /* predefined ones are below FM_HANDLE_RESERVED */
+}
+
+/* The name of a predefined type, or of one like it: those of Fortran kinds have none. */
+static uint16_t named_like(const struct fm_dtype *t)
+{
+    for (uintptr_t h = 1; h < FM_HANDLE_RESERVED && (uintptr_t)t->handle >= FM_HANDLE_RESERVED;
+         h++) {
+        const struct fm_dtype *other = fm_dtype_get((MPI_Datatype)h); // NOLINT
+
+        if (other && !other->pair && other->basic == t->basic && other->size == t->size) {
+            return (uint16_t)h;
+        }
+    }
+    return handle_bits(t->handle);
+}
+
+static void name_element(struct fm_rma_rec *r, const struct fm_dtype *elem)
+{
+    if (elem->pair && (uintptr_t)elem->handle >= FM_HANDLE_RESERVED) {
+        r->elem = named_like(elem->env->types[0]);
+        r->index = named_like(elem->env->types[1]);
+    } else {
+        r->elem = named_like(elem);
+    }
 }
 
 static struct fm_rma_rec *add_record(struct fm_rma_stream *s, const struct job *j)
@@ -277,7 +302,9 @@ static void add_operation(struct fm_rma_stream *s, struct job *j)
     r = add_record(s, j);
     r->at = (uint64_t)j->target.pack.at;
     r->op = j->call.op ? handle_bits(j->call.op->handle) : 0;
-    r->elem = j->call.kind >= FM_RMA_CALL_ACC ? handle_bits(j->target.elem->handle) : 0;
+    if (j->call.kind >= FM_RMA_CALL_ACC) {
+        name_element(r, j->target.elem);
+    }
     while ((limit = span_limit(s, j, 0)) != 0 && limit > n_bytes &&
            next_span(j, fetches(j) ? limit - n_bytes : limit, &span)) {
         memcpy(s->packet + s->len, &span, sizeof(span));

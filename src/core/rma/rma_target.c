@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/dtype/dtype_make.h"
 #include "core/dtype/op_kernels.h"
 #include "core/object/errhandler.h"
 #include "core/p2p/channel.h"
@@ -221,13 +222,29 @@ static int serve_get(struct serving *s, const struct fm_rma_rec *rec)
 
 /* ---- accumulates ---- */
 
+static struct fm_dtype *named(uint16_t handle)
+{
+    return handle < FM_HANDLE_RESERVED ? fm_dtype_get((MPI_Datatype)(uintptr_t)handle) : NULL;
+}
+
+/* NULL: none is named so. */
+static const struct fm_dtype *find_element(const struct fm_rma_rec *rec)
+{
+    struct fm_dtype *t = named(rec->elem), *index = named(rec->index), *pair = NULL;
+
+    if (!t || rec->index == 0) {
+        return t;
+    }
+    return index && fm_dtype_value_index(t, index, &pair) == 0 ? pair : NULL;
+}
+
 /* 0 or -FM_E_PROTO. */
 static int find_update(const struct fm_rma_rec *rec, struct fm_acc *out)
 {
-    const struct fm_dtype *elem = fm_dtype_get((MPI_Datatype)(uintptr_t)rec->elem);
+    const struct fm_dtype *elem = find_element(rec);
 
     *out = (struct fm_acc){.elem = elem};
-    if (!elem || rec->elem >= FM_HANDLE_RESERVED || elem->size <= 0 || elem->elem != elem) {
+    if (!elem || elem->size <= 0 || elem->elem != elem) {
         return violation("an accumulate of no predefined datatype");
     }
     if (rec->kind == FM_RMA_REC_CAS) {

@@ -54,9 +54,9 @@ struct fm_rma_packet {
 struct fm_rma_rec {
     uint8_t kind;
     uint8_t unused;
-    uint16_t op;   /* predefined handle */
-    uint16_t elem; /* predefined handle */
-    uint16_t unused2;
+    uint16_t op;    /* predefined handle */
+    uint16_t elem;  /* predefined handle, of the value where there is an index */
+    uint16_t index; /* 0, or that of a pair without a name (MPI_Type_get_value_index) */
     uint32_t n_spans;
     uint32_t len; /* DATA: bytes */
     uint64_t id;

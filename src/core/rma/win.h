@@ -165,6 +165,8 @@ bool fm_win_is_attached(const struct fm_win *w, uint64_t at, uint64_t len);
 
 /* An empty one, in the list of all. NULL: no memory. */
 struct fm_win *fm_win_new(void);
+/* The pool ends, and with it what the program has not freed. */
+void fm_win_forget_all(void);
 /* The window with this context id, NULL if there is none. */
 struct fm_win *fm_win_of_context(uint32_t context);
 int fm_win_set_name(struct fm_win *w, const char *name);

@@ -37,6 +37,7 @@ void fm_win_open(struct fm_channel *ch)
 void fm_win_finish(void)
 {
     fm_rma_stream_finish();
+    fm_win_forget_all();
 }
 
 void fm_win_drop(struct fm_win *w)

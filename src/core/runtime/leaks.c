@@ -11,6 +11,7 @@
 #include "core/dtype/op.h"
 #include "core/object/group.h"
 #include "core/object/request.h"
+#include "core/rma/win.h"
 #include "core/runtime/runtime.h"
 #include "util/log.h"
 
@@ -49,7 +50,8 @@ static int n_users(enum fm_kind kind, const struct fm_object *o)
     }
     switch (kind) {
     case FM_KIND_COMM:
-        return o->refs > 0 && (const struct fm_comm *)o != fm_runtime.base;
+        return o->refs > 0 && (const struct fm_comm *)o != fm_runtime.base &&
+               !fm_win_of_context(((const struct fm_comm *)o)->context);
     case FM_KIND_GROUP:
         return o->refs > 0;
     case FM_KIND_DTYPE:

@@ -146,6 +146,37 @@ static void lengths(struct window *w)
     free(to);
 }
 
+/* Predefined types without a name (MPI-5.0 6.9.4, 19.1.5). */
+static void unnamed(struct window *w)
+{
+    struct {
+        double value;
+        int64_t index;
+    } mine = {rank, 100 + rank}, best = {0, 0};
+    int64_t one = 1, sum = -1;
+    MPI_Datatype pair, number;
+
+    OK(MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT64_T, &pair));
+    OK(MPI_Type_create_f90_integer(18, &number));
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, w->win));
+    memset(w->base + 512, 0, 64);
+    OK(MPI_Win_unlock(rank, w->win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock_all(0, w->win));
+    OK(MPI_Accumulate(&mine, 1, pair, 0, w->at[0] + 512, 1, pair, MPI_MAXLOC, w->win));
+    OK(MPI_Fetch_and_op(&one, &sum, number, 0, w->at[0] + 544, MPI_SUM, w->win));
+    OK(MPI_Win_flush_all(w->win));
+    CHECK(sum >= 0 && sum < size);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Get_accumulate(NULL, 0, pair, &best, 1, pair, 0, w->at[0] + 512, 1, pair, MPI_NO_OP,
+                          w->win));
+    OK(MPI_Get(&sum, 1, number, 0, w->at[0] + 544, 1, number, w->win));
+    OK(MPI_Win_unlock_all(w->win));
+    CHECK(best.value == size - 1 && best.index == (size > 1 ? 100 + size - 1 : 0));
+    CHECK_EQ(sum, size);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 static void attributes(struct window *w)
 {
     int *number, flag;
@@ -184,6 +215,7 @@ int main(int argc, char **argv)
             swap(&w);
             ring(&w);
             lengths(&w);
+            unnamed(&w);
             close_window(&w);
         }
     }
