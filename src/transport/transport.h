@@ -12,8 +12,8 @@
  *
  * Refusing. FM_AGAIN means: no room now, nothing was taken, poll() and come back.
  *
- * Who calls: one thread at a time (the library lock). Transports are opened through fm_ofi_open()
- * and fm_shm_open(); every slot of the table must be filled (fm_transport_check).
+ * Who calls: one thread at a time (the library lock). Transports are opened through the table of
+ * transports.h; every slot of the operations must be filled (fm_transport_check).
  */
 #pragma once
 

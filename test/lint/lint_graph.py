@@ -18,7 +18,7 @@ from tree import Tree
 
 # The largest cycle of files that a room may have: two, and in these rooms what is left of older ones. It only shrinks.
 LARGEST_CYCLE = 2
-LARGER = {'transport': 4, 'core/dtype': 3}
+LARGER = {'core/dtype': 3}
 DEFINED = re.compile(r'^[0-9a-f]+ (?:[gwu!].....F|l.....F) (\S+)\t[0-9a-f]+ +(?:\.(?:hidden|protected|internal) )?(\S+)$')
 CALL = re.compile(r'^[0-9a-f]+ R_X86_64_PLT32 +([A-Za-z_]\w*)')
 

@@ -19,8 +19,7 @@
 #include "core/rma/win_vars.h"
 #include "core/runtime/process.h"
 #include "core/runtime/runtime.h"
-#include "transport/ofi/ofi_open.h"
-#include "transport/shm/shm_open.h"
+#include "transport/transports.h"
 #include "util/log.h"
 #include "util/page_socket.h"
 #include "util/segment.h"
@@ -129,8 +128,9 @@ static void host_start(void)
     fathom_mpit_add(&fm_coll_shm_vars, &counters.coll_shm);
     fathom_mpit_add(&fm_io_vars, &counters.io);
     fathom_mpit_add(&fm_rma_vars, &counters.rma);
-    fathom_mpit_add(&fm_ofi_vars, &counters.transports.ofi);
-    fathom_mpit_add(&fm_shm_vars, &counters.transports.shm);
+    for (int k = 0; k < FM_N_TRANSPORTS; k++) {
+        fathom_mpit_add(fm_transports[k].vars, &counters.transports.of[k]);
+    }
 }
 
 const struct fm_host_counters *fm_host_counters(void)

@@ -2,22 +2,12 @@
 /* The processes of the job and the way to each. */
 #include "core/runtime/process.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include "core/p2p/channel_open.h"
-#include "transport/ofi/ofi_open.h"
-#include "transport/shm/shm_open.h"
 #include "util/sync.h"
 
-enum fm_process_choice { CHOICE_AUTO = 0, CHOICE_OFI, CHOICE_SHM };
-
 /* clang-format off */
-static const struct fathom_enum_item choice_items[] = {
-    {CHOICE_AUTO, "auto"}, {CHOICE_OFI, "ofi"}, {CHOICE_SHM, "shm"},
-};
-static const struct fathom_enum choices = {"transport", choice_items, FM_ARRAY_LEN(choice_items)};
-
 static const struct fathom_enum_item report_items[] = {{0, "no"}, {1, "yes"}};
 static const struct fathom_enum reports = {"runtime_report", report_items,
                                            FM_ARRAY_LEN(report_items)};
@@ -26,8 +16,8 @@ static const struct fathom_enum reports = {"runtime_report", report_items,
 
 static const struct fathom_cvar cvars[] = {
     {.name = "transport", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
-     .verbosity = FATHOM_USER_BASIC, .items = &choices, .at = WORD(transport),
-     .def = CHOICE_AUTO, .fixed_after_init = true,
+     .verbosity = FATHOM_USER_BASIC, .items = &fm_transport_names, .at = WORD(transport),
+     .def = 0, .fixed_after_init = true,
      .desc = "How processes talk: auto takes shared memory on one host and libfabric between "
              "hosts; ofi takes libfabric for all, which is what to set when a provider is to be "
              "tested on one host or when containers keep processes apart; shm allows nothing "
@@ -72,14 +62,10 @@ const struct fathom_table fm_process_vars = {
     .n_categories = FM_ARRAY_LEN(categories),
 };
 
-#define N_SIGNALS 32 /* the classic ones */
-
 struct fm_process {
     struct fm_pm *pm;
     struct fm_process_counters *counters;
-    struct fm_transport *ofi; /* NULL: not open */
-    struct fm_transport *shm; /* NULL: not open */
-    bool uses_ofi, uses_shm;  /* which of them the job needs */
+    struct fm_transport *open[FM_N_TRANSPORTS]; /* NULL: not open */
 };
 
 static int publish(struct fm_process *p, struct fm_transport *tp)
@@ -91,45 +77,7 @@ static int publish(struct fm_process *p, struct fm_transport *tp)
     return rc ? rc : p->pm->ops->put(p->pm, tp->ops->name, address, len);
 }
 
-/*
- * Libraries below libfabric (libinfinipath) take SIGINT, SIGTERM, SIGSEGV and others for handlers
- * of their own when they are loaded, which makes an exit with status 1 of a death by signal. What
- * a signal does is the affair of the program, so all is put back.
- */
-static void keep_signals(struct sigaction dispositions[N_SIGNALS])
-{
-    for (int sig = 1; sig < N_SIGNALS; sig++) {
-        sigaction(sig, NULL, &dispositions[sig]);
-    }
-}
-
-static void restore_signals(const struct sigaction dispositions[N_SIGNALS])
-{
-    for (int sig = 1; sig < N_SIGNALS; sig++) {
-        struct sigaction now;
-
-        if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != dispositions[sig].sa_handler) {
-            sigaction(sig, &dispositions[sig], NULL);
-        }
-    }
-}
-
-static int open_ofi(const struct fm_transport_args *args, void *counters,
-                    struct fm_transport **out_tp)
-{
-    struct sigaction dispositions[N_SIGNALS];
-    int rc;
-
-    keep_signals(dispositions);
-    rc = fm_ofi_open(args, counters, out_tp);
-    restore_signals(dispositions);
-    return rc;
-}
-
-typedef int (*open_fn)(const struct fm_transport_args *args, void *counters,
-                       struct fm_transport **out_tp);
-
-/* By shared memory, where there is any. */
+/* On the same host, as far as shared memory is concerned. */
 static bool is_near(const struct fm_process *p, int proc)
 {
     const struct fm_pm *pm = p->pm;
@@ -139,31 +87,29 @@ static bool is_near(const struct fm_process *p, int proc)
            proc % n_cliques == pm->rank % n_cliques;
 }
 
-/* This one among them. */
-static int count_near(const struct fm_process *p)
+/* May this transport be used for that process? */
+static bool is_allowed(const struct fm_process *p, int k, int proc)
 {
-    int n = 0;
+    uint64_t choice = p->counters->transport;
 
-    for (int proc = 0; proc < p->pm->size; proc++) {
-        n += is_near(p, proc);
-    }
-    return n;
+    return (choice == 0 || choice == 1 + (uint64_t)k) &&
+           (!fm_transports[k].is_one_host || is_near(p, proc));
 }
 
-static int open_transport(struct fm_process *p, struct fm_channel *ch, open_fn open, void *counters,
-                          struct fm_transport **out_tp)
+static int open_transport(struct fm_process *p, struct fm_channel *ch, int k, bool has_company,
+                          void *counters)
 {
     struct fm_transport_args args = {.self = p->pm->rank,
                                      .n_procs = p->pm->size,
                                      .n_local = p->pm->n_local,
                                      .is_one_host = p->pm->n_local == p->pm->size,
-                                     .has_company = p->uses_shm && p->uses_ofi,
+                                     .has_company = has_company,
                                      .tag = p->pm->job};
     struct fm_transport *tp;
     int rc;
 
     fm_channel_sink(ch, &args.sink);
-    rc = open(&args, counters, &tp);
+    rc = fm_transports[k].open(&args, counters, &tp);
     if (rc) {
         return rc;
     }
@@ -172,33 +118,51 @@ static int open_transport(struct fm_process *p, struct fm_channel *ch, open_fn o
         tp->ops->close(tp);
         return rc;
     }
-    *out_tp = tp;
+    p->open[k] = tp;
     return publish(p, tp);
 }
 
-/* Shared memory for those of this host, libfabric for the rest; none that nobody will use. */
-static int open_all(struct fm_process *p, struct fm_channel *ch,
-                    const struct fm_process_blocks *blocks)
+/* Which transports the job needs: for each process the first that is allowed. */
+static int find_needed(const struct fm_process *p, bool is_needed[FM_N_TRANSPORTS], int *out_n)
 {
-    enum fm_process_choice choice = (enum fm_process_choice)p->counters->transport;
-    int n_near = count_near(p), n_far = p->pm->size - n_near;
-    int rc = 0;
+    int n_unreachable = 0;
 
-    if (choice == CHOICE_SHM && n_far > 0) {
+    *out_n = 0;
+    for (int proc = 0; proc < p->pm->size; proc++) {
+        int k = 0;
+
+        while (k < FM_N_TRANSPORTS && !is_allowed(p, k, proc)) {
+            k++;
+        }
+        if (proc == p->pm->rank || k == FM_N_TRANSPORTS) {
+            n_unreachable += proc != p->pm->rank;
+            continue;
+        }
+        *out_n += !is_needed[k];
+        is_needed[k] = true;
+    }
+    if (n_unreachable) {
         return fm_fail(-FM_E_INVAL,
-                       "FATHOM_TRANSPORT is shm, but %d of %d processes are on "
+                       "FATHOM_TRANSPORT is %s, but %d of %d processes are on "
                        "other hosts%s",
-                       n_far, p->pm->size,
+                       fm_transports[p->counters->transport - 1].name, n_unreachable, p->pm->size,
                        p->counters->cliques > 1 ? " or in other groups (FATHOM_TRANSPORT_CLIQUES)"
                                                 : "");
     }
-    p->uses_shm = choice != CHOICE_OFI && n_near > 1;
-    p->uses_ofi = choice == CHOICE_OFI || n_far > 0;
-    if (p->uses_shm) {
-        rc = open_transport(p, ch, fm_shm_open, blocks->shm, &p->shm);
-    }
-    if (!rc && p->uses_ofi) {
-        rc = open_transport(p, ch, open_ofi, blocks->ofi, &p->ofi);
+    return 0;
+}
+
+static int open_all(struct fm_process *p, struct fm_channel *ch,
+                    const struct fm_process_blocks *blocks)
+{
+    bool is_needed[FM_N_TRANSPORTS] = {false};
+    int n_needed;
+    int rc = find_needed(p, is_needed, &n_needed);
+
+    for (int k = 0; k < FM_N_TRANSPORTS && !rc; k++) {
+        if (is_needed[k]) {
+            rc = open_transport(p, ch, k, n_needed > 1, blocks->of[k]);
+        }
     }
     return rc;
 }
@@ -220,20 +184,23 @@ static int connect_by(struct fm_process *p, struct fm_transport *tp, int proc,
     return rc ? rc : tp->ops->connect(tp, proc, address, len, out_ep);
 }
 
-/* The engine wants to talk to a process for the first time. */
+/* The engine talks to a process for the first time. A transport may find that it does not reach the
+   process, such as shared memory between the namespaces of containers: then the next is tried. */
 static int resolve(void *ctx, int proc, struct fm_ep **out_ep)
 {
     struct fm_process *p = ctx;
-    struct fm_transport *tp = p->shm && is_near(p, proc) ? p->shm : p->ofi;
     uint64_t start = fm_now_ns();
-    int rc;
+    int rc = -FM_E_UNSUPPORTED;
+    bool is_tried = false;
 
-    if (!tp) {
-        return fm_fail(-FM_E_INTERNAL, "no transport leads to process %d", proc);
+    for (int k = 0; k < FM_N_TRANSPORTS && rc == -FM_E_UNSUPPORTED; k++) {
+        if (p->open[k] && is_allowed(p, k, proc)) {
+            rc = connect_by(p, p->open[k], proc, out_ep);
+            is_tried = true;
+        }
     }
-    rc = connect_by(p, tp, proc, out_ep);
-    if (rc == -FM_E_UNSUPPORTED && tp == p->shm && p->ofi) { /* namespaces of containers */
-        rc = connect_by(p, p->ofi, proc, out_ep);
+    if (!is_tried) {
+        return fm_fail(-FM_E_INTERNAL, "no transport leads to process %d", proc);
     }
     if (!rc) {
         p->counters->n_connected++;
@@ -249,12 +216,12 @@ static bool is_gone(void *ctx, int proc)
     return p->pm->ops->is_gone(p->pm, proc);
 }
 
-/* Where libfabric is to be taken on one host, too, nothing else goes by memory either. */
+/* Where libfabric is chosen on one host, collectives use no shared memory either. */
 static bool shares_memory(void *ctx, int proc)
 {
     const struct fm_process *p = ctx;
 
-    return p->shm && is_near(p, proc);
+    return p->open[FM_TRANSPORT_SHM] && is_allowed(p, FM_TRANSPORT_SHM, proc);
 }
 
 int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_counters *counters,

@@ -12,13 +12,14 @@
 
 #include "core/p2p/channel.h"
 #include "core/runtime/pm.h"
+#include "transport/transports.h"
 #include "util/sync.h"
 
 struct fm_process;
 
 /* Words of the room in the shared page; rows in process.c. */
 struct fm_process_counters {
-    uint64_t transport;   /* cvar: enum fm_process_choice */
+    uint64_t transport;   /* cvar: fm_transport_names */
     uint64_t cliques;     /* cvar */
     uint64_t n_connected; /* endpoints made */
     uint64_t connect_ns;  /* time for that, waiting for others to publish among it */
@@ -29,10 +30,9 @@ struct fm_process_counters {
 
 extern const struct fathom_table fm_process_vars;
 
-/* Blocks of words of the transports. */
+/* Counters of the transports, in the order of fm_transports. */
 struct fm_process_blocks {
-    void *ofi; /* fm_ofi_vars */
-    void *shm; /* fm_shm_vars */
+    void *of[FM_N_TRANSPORTS];
 };
 
 /*

@@ -42,11 +42,6 @@
 #define FM_OFI_SCRATCH_LEN 4096
 #define FM_OFI_N_RANDOM    32
 
-/* ofi_rxm's buffers, as we ask for them and when it is left alone. */
-#define FM_OFI_RXM_BUFFER      17408
-#define FM_OFI_RXM_BUFFER_TEXT "17408"
-#define FM_OFI_RXM_BUFFER_OWN  16384
-
 /* The library's entry points; all else in libfabric is reached through these. */
 struct fm_ofi_lib {
     int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
@@ -214,12 +209,18 @@ int fm_ofi_commit(struct fm_ep *ep, void *room, size_t len);
 int fm_ofi_poll(struct fm_transport *tp);
 /* Give all receive buffers that are not posted to the provider. 0 or a failure. */
 int fm_ofi_post(struct fm_ofi *ofi);
-/* Send a flush if the endpoint needs one and nothing of it is in flight. False: refused for now. */
-bool fm_ofi_flush(struct fm_ofi_ep *ep);
 /* Wait until everything that was accepted has left, at most `ms`. */
 void fm_ofi_drain(struct fm_ofi *ofi, uint64_t ms);
 /* The peer cannot be talked to any more: tells the sink, once. */
 FM_COLD void fm_ofi_fail_peer(struct fm_ofi_ep *ep, const char *why);
+
+/* ofi_peer.c */
+int fm_ofi_peer_address(struct fm_transport *tp, void *out_addr, size_t *out_len);
+int fm_ofi_peer_connect(struct fm_transport *tp, int peer, const void *addr, size_t addr_len,
+                        struct fm_ep **out_ep);
+void fm_ofi_peer_disconnect(struct fm_ep *ep);
+/* Send a flush if the endpoint needs one and nothing of it is in flight. False: refused for now. */
+bool fm_ofi_flush(struct fm_ofi_ep *ep);
 /* One operation less names this endpoint; frees it when it is closed and that was the last. */
 void fm_ofi_ep_landed(struct fm_ofi_ep *ep);
 
@@ -242,8 +243,8 @@ size_t fm_ofi_atomic_max(const struct fm_ofi *ofi, enum fm_rma_type type);
 /* Hand the piece at t->at to the provider: 0 or its refusal. `flags` are libfabric's. */
 ssize_t fm_ofi_atomic_post(struct fm_ofi *ofi, struct fm_ofi_transfer *t, uint64_t flags);
 
-/* ofi_open.c: a number that cannot be guessed, not 0. 0: the system gave none. */
+/* ofi_mr.c: a number that cannot be guessed, not 0. 0: the system gave none. */
 uint64_t fm_ofi_random(struct fm_ofi *ofi);
-/* ofi_open.c: register memory with the provider. 0 or a failure with its reason. */
+/* ofi_mr.c: register memory with the provider. 0 or a failure with its reason. */
 int fm_ofi_register(struct fm_ofi *ofi, void *addr, size_t len, uint64_t access,
                     struct fid_mr **out_mr);

@@ -13,6 +13,11 @@
 
 #include "transport/ofi/ofi.h"
 
+/* ofi_rxm's buffers, as we ask for them and when it is left alone. */
+#define RXM_BUFFER      17408
+#define RXM_BUFFER_TEXT "17408"
+#define RXM_BUFFER_OWN  16384
+
 /* There is one libfabric per process; filled once, guarded by the library lock. */
 static struct fm_ofi_lib lib;
 
@@ -35,7 +40,7 @@ static const struct setting for_sockets[] = {
        50 MB larger and its start 60 ms longer; what finds none waits in the socket. */
     {"FI_OFI_RXM_MSG_RX_SIZE", "64"},
     /* Its buffers: 16 KiB, and our headers, so that a message of 16 KiB goes as one. */
-    {"FI_OFI_RXM_BUFFER_SIZE", FM_OFI_RXM_BUFFER_TEXT},
+    {"FI_OFI_RXM_BUFFER_SIZE", RXM_BUFFER_TEXT},
 };
 
 static void set_all(const struct setting *settings, size_t n)
@@ -51,10 +56,10 @@ static size_t set_environment(void)
 {
     set_all(for_all, FM_ARRAY_LEN(for_all));
     if (access("/sys/class/infiniband", F_OK) == 0) {
-        return FM_OFI_RXM_BUFFER_OWN;
+        return RXM_BUFFER_OWN;
     }
     set_all(for_sockets, FM_ARRAY_LEN(for_sockets));
-    return FM_OFI_RXM_BUFFER;
+    return RXM_BUFFER;
 }
 
 /* A function of the library; NULL when it has none of that name. */

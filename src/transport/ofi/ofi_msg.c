@@ -564,24 +564,6 @@ int fm_ofi_poll(struct fm_transport *tp)
     return (int)n;
 }
 
-bool fm_ofi_flush(struct fm_ofi_ep *e)
-{
-    struct fm_ofi *ofi = ofi_of(e->ep.tp);
-    void *desc = ofi->send_mr ? fi_mr_desc(ofi->send_mr) : NULL;
-    ssize_t rc;
-
-    if (e->is_dead || e->n_flying || !e->needs_flush) {
-        return true;
-    }
-    rc = fi_send(ofi->fi_ep, ofi->send_mem, 0, desc, e->addr, &e->flush.ctx);
-    if (rc == -FI_EAGAIN) {
-        return false;
-    }
-    e->needs_flush = false;
-    e->n_flying += rc == 0;
-    return true;
-}
-
 /*
  * What has a completion is waited for. An injected message has none, so a flush goes behind the
  * last message, whose completion says that all before it has left. (Not FI_TRANSMIT_COMPLETE:

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open and close the libfabric transport; addresses, endpoints, registrations. */
+/* Open and close the libfabric transport. */
 #include "transport/ofi/ofi_open.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 
 #include "transport/ofi/ofi.h"
+#include "transport/ofi/ofi_signals.h"
 
-#define ADDRESS_MAGIC UINT32_C(0x324f464d) /* "MFO2" */
 #define MAX_TRANSFERS 16384
-
-/* An address as it is published; raw_len bytes of the provider's own follow. */
-struct address {
-    uint32_t magic;
-    uint32_t raw_len;
-    char provider[32]; /* both sides must use the same */
-    struct fm_ofi_secret secret;
-};
-
-_Static_assert(sizeof(struct address) + FM_OFI_ADDR_LEN <= FM_ADDRESS_MAX, "fits");
 
 static struct fm_ofi *ofi_of(struct fm_transport *tp)
 {
@@ -34,177 +23,6 @@ FM_COLD static int failed(const struct fm_ofi *ofi, const char *call, int64_t rc
     return fm_fail(-FM_E_SYSTEM, "libfabric provider %s: %s: %s",
                    ofi->info ? ofi->info->fabric_attr->prov_name : "?", call,
                    ofi->lib->strerror((int)-rc));
-}
-
-uint64_t fm_ofi_random(struct fm_ofi *ofi)
-{
-    if (ofi->n_random == 0) {
-        if (getrandom(ofi->random, sizeof(ofi->random), 0) != (ssize_t)sizeof(ofi->random)) {
-            return 0;
-        }
-        ofi->n_random = FM_OFI_N_RANDOM;
-    }
-    return ofi->random[--ofi->n_random] | 1;
-}
-
-/* A key that cannot be guessed, of as many bits as the provider takes. */
-static uint64_t draw_key(struct fm_ofi *ofi)
-{
-    size_t bits = 8 * ofi->info->domain_attr->mr_key_size;
-    uint64_t key = fm_ofi_random(ofi);
-
-    return bits < 64 ? key & ((UINT64_C(1) << bits) - 1) : key;
-}
-
-/* Keys of few bits may be in use already. */
-static int register_mr(struct fm_ofi *ofi, void *addr, size_t len, uint64_t access,
-                       struct fid_mr **out_mr)
-{
-    int rc = -FI_ENOKEY;
-
-    for (int k = 0; k < 16 && rc == -FI_ENOKEY; k++) {
-        rc = fi_mr_reg(ofi->domain, addr, len, access, 0, draw_key(ofi), 0, out_mr, NULL);
-    }
-    return rc;
-}
-
-int fm_ofi_register(struct fm_ofi *ofi, void *addr, size_t len, uint64_t access,
-                    struct fid_mr **out_mr)
-{
-    struct fid_mr *mr = NULL;
-    int rc = register_mr(ofi, addr, len, access, &mr);
-
-    if (rc == 0 && (ofi->mr_mode & FI_MR_ENDPOINT)) {
-        rc = fi_mr_bind(mr, &ofi->fi_ep->fid, 0);
-        rc = rc ? rc : fi_mr_enable(mr);
-    }
-    if (rc) {
-        if (mr) {
-            fi_close(&mr->fid);
-        }
-        return fm_fail(-FM_E_SYSTEM, "libfabric provider %s cannot register %zu bytes: %s",
-                       ofi->info->fabric_attr->prov_name, len, ofi->lib->strerror(-rc));
-    }
-    FM_STAT(ofi->w->n_registrations++);
-    FM_STAT(fathom_level_add(&ofi->w->registered, 1));
-    FM_STAT(fathom_level_add(&ofi->w->registered_bytes, (int64_t)len));
-    *out_mr = mr;
-    return 0;
-}
-
-static int ofi_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
-{
-    struct fm_ofi *ofi = ofi_of(tp);
-    struct address a = {.magic = ADDRESS_MAGIC, .secret = ofi->secret};
-    size_t len = FM_OFI_ADDR_LEN;
-    int rc = fi_getname(&ofi->fi_ep->fid, (char *)out_addr + sizeof(a), &len);
-
-    if (rc || len > FM_OFI_ADDR_LEN) {
-        return failed(ofi, "fi_getname", rc ? rc : -FI_ETOOSMALL);
-    }
-    a.raw_len = (uint32_t)len;
-    snprintf(a.provider, sizeof(a.provider), "%s", ofi->info->fabric_attr->prov_name);
-    memcpy(out_addr, &a, sizeof(a));
-    *out_len = sizeof(a) + len;
-    return 0;
-}
-
-/* Is this an address that our own provider can have made? */
-static int check_address(const struct fm_ofi *ofi, int peer, const void *addr, size_t addr_len)
-{
-    const char *ours = ofi->info->fabric_attr->prov_name;
-    struct address a;
-
-    if (addr_len < sizeof(a) || addr_len > FM_ADDRESS_MAX) {
-        return fm_fail(-FM_E_PROTO, "process %d published an address of %zu bytes", peer, addr_len);
-    }
-    memcpy(&a, addr, sizeof(a));
-    if (a.magic != ADDRESS_MAGIC || a.raw_len < 1 || a.raw_len > addr_len - sizeof(a)) {
-        return fm_fail(-FM_E_PROTO, "process %d published an address of another version", peer);
-    }
-    if (strncmp(a.provider, ours, sizeof(a.provider) - 1) != 0) {
-        return fm_fail(-FM_E_PEER,
-                       "process %d uses libfabric provider %.31s and this one %s: set "
-                       "FATHOM_OFI_PROVIDER to the same for all",
-                       peer, a.provider, ours);
-    }
-    if (ofi->info->addr_format == FI_ADDR_STR &&
-        !memchr((const char *)addr + sizeof(a), '\0', a.raw_len)) {
-        return fm_fail(-FM_E_PROTO, "process %d published an address without an end", peer);
-    }
-    return 0;
-}
-
-static int ofi_connect(struct fm_transport *tp, int peer, const void *addr, size_t addr_len,
-                       struct fm_ep **out_ep)
-{
-    struct fm_ofi *ofi = ofi_of(tp);
-    int rc = check_address(ofi, peer, addr, addr_len);
-    char raw[FM_ADDRESS_MAX] FM_ALIGNED(16);
-    struct fm_ofi_secret secret;
-    struct fm_ofi_ep *e;
-    uint32_t sender;
-
-    if (rc) {
-        return rc;
-    }
-    memcpy(raw, (const char *)addr + sizeof(struct address), addr_len - sizeof(struct address));
-    e = calloc(1, sizeof(*e));
-    if (!e) {
-        return fm_fail(-FM_E_NOMEM, "no memory for an endpoint");
-    }
-    rc = fi_av_insert(ofi->av, raw, 1, &e->addr, 0, NULL);
-    if (rc != 1) {
-        free(e);
-        return fm_fail(-FM_E_PEER, "libfabric provider %s does not take the address of process %d",
-                       ofi->info->fabric_attr->prov_name, peer);
-    }
-    e->ep = (struct fm_ep){.tp = tp, .ops = tp->ops, .peer = peer};
-    memcpy(&secret, (const char *)addr + offsetof(struct address, secret), sizeof(secret));
-    sender = fm_ofi_proof_sender(ofi->self, ofi->next_nonce++);
-    e->stream = fm_ofi_proof_stream(&secret, sender);
-    e->sender = sender << 3;
-    e->flush.kind = FM_OFI_FLUSH;
-    fm_list_push(&ofi->eps, &e->link);
-    *out_ep = &e->ep;
-    return 0;
-}
-
-static void ep_free(struct fm_ofi_ep *e)
-{
-    fi_av_remove(ofi_of(e->ep.tp)->av, &e->addr, 1, 0);
-    fm_list_remove(&e->link);
-    free(e);
-}
-
-/*
- * The last operation of a disconnected endpoint has ended. What was sent is followed by a flush; if
- * the provider refuses that now, the endpoint stays until close.
- */
-FM_COLD static void ep_end(struct fm_ofi_ep *e)
-{
-    if (!e->is_dead && e->needs_flush && (!fm_ofi_flush(e) || e->n_flying)) {
-        return;
-    }
-    ep_free(e);
-}
-
-void fm_ofi_ep_landed(struct fm_ofi_ep *e)
-{
-    e->n_flying--;
-    if (FM_UNLIKELY(e->is_closed) && e->n_flying == 0) {
-        ep_end(e);
-    }
-}
-
-static void ofi_disconnect(struct fm_ep *ep)
-{
-    struct fm_ofi_ep *e = fm_container_of(ep, struct fm_ofi_ep, ep);
-
-    e->is_closed = true;
-    if (e->n_flying == 0) {
-        ep_end(e);
-    }
 }
 
 static int ofi_arm(struct fm_transport *tp, struct fm_sleep *out_sleep)
@@ -289,9 +107,9 @@ static void ofi_close(struct fm_transport *tp)
 static const struct fm_transport_ops ofi_ops = {
     .name = "ofi",
     .close = ofi_close,
-    .address = ofi_address,
-    .connect = ofi_connect,
-    .disconnect = ofi_disconnect,
+    .address = fm_ofi_peer_address,
+    .connect = fm_ofi_peer_connect,
+    .disconnect = fm_ofi_peer_disconnect,
     .send = fm_ofi_send,
     .reserve = fm_ofi_reserve,
     .commit = fm_ofi_commit,
@@ -475,7 +293,8 @@ static int draw_secret(struct fm_ofi *ofi)
     return fm_ofi_order_init(&ofi->order, &ofi->secret);
 }
 
-int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_transport **out_tp)
+static int open_ofi(const struct fm_transport_args *args, void *counters,
+                    struct fm_transport **out_tp)
 {
     const struct fm_ofi_lib *lib;
     struct fm_ofi *ofi;
@@ -514,5 +333,16 @@ int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_
 
 err_destroy:
     destroy(ofi);
+    return rc;
+}
+
+int fm_ofi_open(const struct fm_transport_args *args, void *counters, struct fm_transport **out_tp)
+{
+    struct sigaction kept[FM_OFI_SIGNALS];
+    int rc;
+
+    fm_ofi_signals_keep(kept);
+    rc = open_ofi(args, counters, out_tp);
+    fm_ofi_signals_restore(kept);
     return rc;
 }

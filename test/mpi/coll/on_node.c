@@ -333,8 +333,8 @@ int main(int argc, char **argv)
     OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm));
     OK(MPI_Comm_size(comm, &n_near));
     OK(MPI_Comm_free(&comm));
-    is_there =
-        size > 1 && n_near == size && read_int("coll_shm") >= 0 && read_int("transport") != 1;
+    is_there = size > 1 && n_near == size && read_int("coll_shm") >= 0 &&
+               read_int("transport") != 2 /* ofi */;
     modes_are_followed();
     for (int mode = AUTO; mode <= ALWAYS; mode++) {
         comm = copy(mode);
