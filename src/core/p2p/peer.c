@@ -115,8 +115,9 @@ int fm_peer_resolve(struct fm_channel *ch, int proc, struct fm_peer **out_peer)
         return fm_fail(-FM_E_UNSUPPORTED, "there is no transport to process %d", proc);
     }
     rc = ch->resolve(ch->resolve_ctx, proc, &peer->ep);
-    if (rc != 0) {
+    if (rc != 0) { /* for good: receives from this peer must fail, too, or they wait for ever */
         peer->ep = NULL;
+        fm_peer_fail(ch, proc, fm_why());
         return rc;
     }
     peer->is_open = true;

@@ -84,6 +84,32 @@ START_TEST(joined_processes_talk)
 }
 END_TEST
 
+static int resolve_none(void *ctx, int proc, struct fm_ep **out_ep)
+{
+    return fm_fail(-FM_E_UNSUPPORTED, "shared memory of process %d cannot be opened", proc);
+}
+
+/* A collective sends and receives: when the send fails, the receive must not wait for ever. */
+START_TEST(a_peer_that_cannot_be_reached_has_failed)
+{
+    static char out[8], in[8];
+    struct fm_request *r, *s;
+    struct fm_status st;
+    struct fm_msg m;
+
+    net_start(2, NULL);
+    m = net_msg(0, in, 8, fm_dtype_byte(), 1, 1);
+    ck_assert_int_eq(fm_irecv(&m, &r), 0);
+    net.ch[0]->resolve = resolve_none;
+    m = net_msg(0, out, 8, fm_dtype_byte(), 1, 1);
+    ck_assert_int_eq(fm_isend(&m, FM_SEND_STANDARD, &s), -FM_E_UNSUPPORTED);
+    ck_assert_int_ne(net_end(r, &st), MPI_SUCCESS);
+    ck_assert_int_eq(fm_isend(&m, FM_SEND_STANDARD, &s), -FM_E_PEER);
+    ck_assert_ptr_nonnull(strstr(fm_why(), "cannot be opened"));
+    net_stop();
+}
+END_TEST
+
 START_TEST(peers_never_move)
 {
     struct fm_peer *first, *last;
@@ -110,6 +136,7 @@ int main(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, joined_processes_talk);
+    tcase_add_test(tc, a_peer_that_cannot_be_reached_has_failed);
     tcase_add_test(tc, peers_never_move);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
