@@ -135,13 +135,13 @@ static void connect_sides(struct side *s, int me, int fd)
     struct fm_transport_args args = {.self = me, .n_procs = 2, .tag = "bench", .is_one_host = true};
     char addr[FM_ADDRESS_MAX];
     size_t len;
-    void *words;
+    void *counters;
 
-    if (fathom_mpit_add(&fm_ofi_vars, &words)) {
+    if (fathom_mpit_add(&fm_ofi_vars, &counters)) {
         exit(1);
     }
     args.sink = (struct fm_sink){.ctx = s, .deliver = deliver, .failed = failed};
-    must(fm_ofi_open(&args, words, &s->tp));
+    must(fm_ofi_open(&args, counters, &s->tp));
     must(s->tp->ops->address(s->tp, addr, &len));
     if (write(fd, addr, len) != (ssize_t)len) {
         exit(1);

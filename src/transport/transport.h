@@ -37,25 +37,26 @@ struct fm_sink {
     void *ctx;
     /*
      * A message has arrived: len >= 1 bytes at data, 8-byte aligned, valid during the call only.
-     * Who sent it is what the message says; the transport does not vouch for it. May call send(),
-     * not poll().
+     * It comes from a process of the job; which one is what the message says, and not verified.
+     * May call send(), not poll().
      */
     void (*deliver)(void *ctx, const void *data, size_t len);
     /* The peer with this index is gone or cannot be reached: every later call on its endpoint
      * fails. */
     void (*failed)(void *ctx, int peer, const char *why);
-    /* Where *enough is true after a message, poll() should return: whoever polls has got what he
-       waits for, and what comes next may find its receive only after that. NULL: never. */
+    /* poll() should return after a message that makes **enough true: the request that the caller
+       waits for is complete, and the receive for the next message may only be posted after that.
+       NULL: never. */
     const bool *const *enough;
 };
 
 /* How a process may sleep until this transport has something to do. */
 struct fm_sleep {
     int fd;                 /* poll(2) for reading; -1: none */
-    _Atomic uint32_t *word; /* or a futex: sleep while *word == seen; NULL: none. Only where it is
-                               the sole transport: nobody can sleep on both kinds */
+    _Atomic uint32_t *word; /* or a futex: sleep while *word == seen; NULL: none. Only from the sole
+                               transport: no thread can sleep on both kinds */
     uint32_t seen;
-    uint32_t max_us; /* arm and look again after that; 0: whatever comes wakes the sleeper */
+    uint32_t max_us; /* longest sleep before arm() and poll() again; 0: any event is a wake-up */
 };
 
 struct fm_transport_ops {
@@ -117,10 +118,9 @@ struct fm_transport {
     size_t max_send;      /* bytes of head and body of one message, at least 4096 */
     size_t best_inline;   /* bytes up to which send() is cheapest (inject, one cache line), head
                              included */
-    size_t piece_len;     /* bytes of a message that is one of many, header not included, when they
-                             flow best; 0: as long as may be */
-    size_t eager_len;     /* payload up to which a message had better be sent at once, where nobody
-                             wishes otherwise; 0: no opinion */
+    size_t piece_len;     /* preferred fragment size for pipelining, bytes without header; 0: no
+                             preference */
+    size_t eager_len;     /* preferred eager limit, bytes of payload; 0: no preference */
     bool has_rma;         /* rma() and expose() work */
     bool needs_expose;    /* a GET's target must be exposed (false: its plain address is enough, see
                              shm) */
@@ -128,15 +128,16 @@ struct fm_transport {
     uint32_t max_pieces;  /* of one transfer; 0: it takes no lists */
     uint32_t atomics[FM_RMA_N_OPS]; /* types (1 << enum fm_rma_type) of elements that rma() updates
                                        by each operation, with and without `result` */
-    bool is_unbounded; /* messages that nobody took yet may lie in memory of its own, many times
-                             their size (false: the sender is held back) */
+    bool
+        is_unbounded; /* it buffers messages that were not received yet without bound (false: send()
+                          answers FM_AGAIN) */
 };
 
-/* Is long data faster by many messages than the peer fetches it by rma(), while both processes are
-   awake? */
+/* Is a sender-driven pipeline of messages faster for long data than the peer's GETs, while both
+   processes are awake? */
 enum fm_push {
     FM_PUSH_NEVER,
-    FM_PUSH_SELDOM, /* not now: only now and then, for the transport to see when that changes */
+    FM_PUSH_SELDOM, /* not now; a rare one lets the transport measure when that changes */
     FM_PUSH_ALWAYS,
 };
 
@@ -145,18 +146,18 @@ struct fm_ep {
     struct fm_transport *tp;
     const struct fm_transport_ops *ops; /* == tp->ops, saves a load on the hot path */
     int peer;                           /* process index */
-    uint8_t pushes; /* enum fm_push: how long data had better go to it; may change at any time */
+    uint8_t pushes; /* enum fm_push: preferred way of long data; may change at any time */
     bool no_rma;    /* set by connect(): this peer's memory cannot be reached although tp->has_rma;
                     rma() answers -FM_E_UNSUPPORTED and the engine sends fragments */
 };
 
-/* What open functions are told. */
+/* Arguments of open functions. */
 struct fm_transport_args {
     struct fm_sink sink;
     int self;         /* process index of this process */
     int n_procs;      /* processes of the job at start */
     int n_local;      /* of them on this host; 0: not known, n_procs is taken */
-    const char *tag;  /* names the job: separates jobs of one user on one host */
+    const char *tag;  /* name of the job, unique on this host */
     bool is_one_host; /* every process of the job is on this host */
     bool has_company; /* another transport is open beside it: arm() is to give a descriptor */
 };

@@ -54,7 +54,7 @@ struct fm_ofi_lib {
     size_t rxm_buffer; /* bytes on the wire that ofi_rxm carries in one of its buffers */
 };
 
-/* The block of words of fm_ofi_vars. */
+/* Counters and control variables; rows in ofi_vars.c. */
 struct fm_ofi_counters {
     /* control variables */
     char provider[FM_OFI_NAME_LEN];
@@ -194,8 +194,8 @@ int fm_ofi_choose(const struct fm_ofi_lib *lib, const char *provider, const char
                   bool is_one_host, struct fi_info **out_info);
 /* Does this provider put messages straight into the memory of a peer on the same host? */
 bool fm_ofi_is_local(const char *provider);
-/* The longest message on the wire that this provider carries well; and payload up to which it is
-   better sent at once than asked for. */
+/* The longest message on the wire that this provider carries well; and the payload up to which an
+   eager message is faster than a rendezvous. */
 size_t fm_ofi_best_wire(const struct fm_ofi_lib *lib, const char *provider);
 size_t fm_ofi_best_eager(const char *provider);
 /* An interface's address as text ("127.0.0.1"), "" when it is of no known kind. */
@@ -211,7 +211,7 @@ int fm_ofi_poll(struct fm_transport *tp);
 int fm_ofi_post(struct fm_ofi *ofi);
 /* Wait until everything that was accepted has left, at most `ms`. */
 void fm_ofi_drain(struct fm_ofi *ofi, uint64_t ms);
-/* The peer cannot be talked to any more: tells the sink, once. */
+/* The peer cannot be reached any more: reports that to the sink, once. */
 FM_COLD void fm_ofi_fail_peer(struct fm_ofi_ep *ep, const char *why);
 
 /* ofi_peer.c */

@@ -50,8 +50,8 @@ static void set_all(const struct setting *settings, size_t n)
     }
 }
 
-/* libfabric has no other way to be told. Returns the size of ofi_rxm's buffers, if the user has not
-   chosen another. */
+/* libfabric takes these from the environment only. Returns the size of ofi_rxm's buffers, if the
+   user has not chosen another. */
 static size_t set_environment(void)
 {
     set_all(for_all, FM_ARRAY_LEN(for_all));

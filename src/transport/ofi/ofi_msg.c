@@ -355,7 +355,7 @@ static void arrived(struct fm_ofi *ofi, const char *data, size_t wire)
     size_t len;
 
     if (FM_UNLIKELY(wire == 0 || ofi->is_closing)) {
-        return; /* a peer's flush, or nobody is here to listen */
+        return; /* a peer's flush, or the transport is closing */
     }
     if (FM_UNLIKELY(wire % 8 || wire < sizeof(tail) + 8 || wire > ofi->slot_len)) {
         malformed(ofi);
@@ -513,7 +513,7 @@ FM_COLD static int cq_error(struct fm_ofi *ofi, ssize_t rc)
                        ofi->info->fabric_attr->prov_name, ofi->lib->strerror((int)-rc));
     }
     FM_STAT(ofi->w->n_cq_errors++);
-    if (err.op_context) { /* a message that was injected has none: nobody to blame */
+    if (err.op_context) { /* an injected message has none, so its peer is not known */
         e = crashed(ofi, err.op_context, err.err);
     }
     if (ofi->w->on_cq_error) {

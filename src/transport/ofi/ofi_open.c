@@ -37,7 +37,7 @@ static int ofi_arm(struct fm_transport *tp, struct fm_sleep *out_sleep)
     if (is_busy) {
         return FM_AGAIN;
     }
-    /* A provider without a wait object (shm) wakes nobody: the caller is to nap and look again. */
+    /* Without a wait object (provider shm) the caller sleeps shortly and polls. */
     if (ofi->cq_fd < 0 || fi_trywait(ofi->fabric, fids, 1) != 0) {
         return FM_AGAIN;
     }

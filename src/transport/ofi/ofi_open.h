@@ -11,7 +11,7 @@ extern const struct fathom_table fm_ofi_vars;
 
 /*
  * Open libfabric (by dlopen, at the first call), choose a provider, open fabric, domain and
- * endpoint. `words` is the block that fathom_mpit_add(&fm_ofi_vars) gave. *out_tp ends with
+ * endpoint. `counters` is the block that fathom_mpit_add(&fm_ofi_vars) gave. *out_tp ends with
  * ops->close(). Failures: no libfabric, no provider fits (the text lists those that were found),
  * unknown name in FATHOM_OFI_PROVIDER.
  */

@@ -8,7 +8,7 @@
  *
  * What a put or an atomic did must be visible at the target when the transfer is done.
  * FI_DELIVERY_COMPLETE says so (fi_cq(3)). Where a provider refuses that flag (verbs), one more
- * transfer reads the last byte back: the completion of a read tells that all earlier writes of this
+ * transfer reads the last byte back: the completion of a read means that all earlier writes of this
  * endpoint have reached memory, since the channel adapter orders reads behind writes.
  */
 #include <string.h>
@@ -98,7 +98,7 @@ static ssize_t update_piece(struct fm_ofi *ofi, struct fm_ofi_transfer *t, uint6
                                     : fm_ofi_atomic_post(ofi, t, flags);
 }
 
-/* A put or an atomic, so that the completion tells that the target can see it. */
+/* A put or an atomic, whose completion means that it is visible at the target. */
 static ssize_t update_visibly(struct fm_ofi *ofi, struct fm_ofi_transfer *t)
 {
     ssize_t rc;

@@ -39,17 +39,18 @@ static const struct fathom_cvar cvars[] = {
            "bytes", FATHOM_TUNER_DETAIL, max_send, 0, 0, 1 << 20),
     NUMBER(
         "ofi_eager_len",
-        "Bytes up to which a message leaves at once, within ofi_max_send and where "
-        "p2p_eager_limit has its default, or 0 for what suits the provider (16 KiB over "
-        "ofi_rxm, which cuts longer ones, and shm, else 64 KiB); lower it where receives are late.",
+        "Largest message sent eagerly where p2p_eager_limit has its default, in bytes of payload, "
+        "at most ofi_max_send; 0 takes what suits the provider (16 KiB over ofi_rxm and shm, else "
+        "64 KiB). Lower it when receives are posted late.",
         "bytes", FATHOM_TUNER_DETAIL, eager_len, 0, 0, 1 << 20),
     NUMBER("ofi_send_buffers",
            "Bounce buffers for messages in flight that are too long to be injected; raise it when "
            "ofi_exhausted grows.",
            "buffers", FATHOM_TUNER_DETAIL, n_send_buffers, 64, 2, 65536),
-    NUMBER("ofi_recv_buffers",
-           "Receive buffers kept with the provider; raise it when many peers send at once.",
-           "buffers", FATHOM_TUNER_DETAIL, n_recv_buffers, 64, 2, 65536),
+    NUMBER(
+        "ofi_recv_buffers",
+        "Receive buffers kept with the provider; raise it when many peers send at the same time.",
+        "buffers", FATHOM_TUNER_DETAIL, n_recv_buffers, 64, 2, 65536),
     NUMBER("ofi_cq_batch",
            "Completions taken from the provider by one read of its queue; lower it when single "
            "messages wait too long behind others.",
@@ -106,7 +107,8 @@ static const struct fathom_pvar pvars[] = {
         "came. There is no such variable of shared memory, where each sender's messages lie in "
         "order."),
     LEVEL("ofi_early_bytes", "bytes", early_bytes, "Bytes of early messages that are kept now."),
-    HIGH("ofi_early_bytes_max", "bytes", early_bytes, "Most bytes of early messages kept at once."),
+    HIGH("ofi_early_bytes_max", "bytes", early_bytes,
+         "Most bytes of early messages kept at one time."),
     COUNTER("ofi_malformed", "messages", n_malformed,
             "Messages that were dropped because no correct peer sends them."),
     COUNTER("ofi_foreign", "messages", n_foreign,
@@ -123,16 +125,16 @@ static const struct fathom_pvar pvars[] = {
      .klass = FATHOM_SIZE,
      .at = AT(n_bounce)},
     LEVEL("ofi_bounce_used", "buffers", bounce_used, "Bounce buffers in use now."),
-    HIGH("ofi_bounce_used_max", "buffers", bounce_used, "Most bounce buffers in use at once."),
+    HIGH("ofi_bounce_used_max", "buffers", bounce_used, "Most bounce buffers in use at one time."),
     {.name = "ofi_bounce_utilization",
-     .desc = "Share of ofi_bounce_buffers that is in use now; look here when ofi_exhausted grows, "
+     .desc = "Share of ofi_bounce_buffers that is in use now; see it when ofi_exhausted grows, "
              "and raise ofi_send_buffers where it stays near 1.",
      .klass = FATHOM_PERCENTAGE,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = AT(bounce_used),
      .whole_at = AT(n_bounce)},
     {.name = "ofi_recv_posted_min",
-     .desc = "Fewest receive buffers that the provider had taken, of ofi_recv_buffers; look here "
+     .desc = "Fewest receive buffers that the provider had taken, of ofi_recv_buffers; see it "
              "when messages are slow to arrive: where it is less, the provider has refused some.",
      .unit = "buffers",
      .klass = FATHOM_LOWWATERMARK,
@@ -149,17 +151,19 @@ static const struct fathom_pvar pvars[] = {
             "Atomic updates of a peer's memory begun, each of one or many elements."),
     AGGREGATE("ofi_rma_atomic_bytes", "bytes", atomic_bytes,
               "Bytes of peers' memory updated by ofi_rma_atomics."),
-    LEVEL("ofi_rma_live", "transfers", transfers, "Transfers of memory under way now."),
-    HIGH("ofi_rma_live_max", "transfers", transfers, "Most transfers of memory under way at once."),
+    LEVEL("ofi_rma_live", "transfers", transfers, "Memory transfers in progress now."),
+    HIGH("ofi_rma_live_max", "transfers", transfers,
+         "Most memory transfers in progress at one time."),
     COUNTER("ofi_registrations", "calls", n_registrations,
             "Pieces of memory registered with the provider."),
     LEVEL("ofi_registered", "pieces", registered, "Pieces of memory registered now."),
-    HIGH("ofi_registered_max", "pieces", registered, "Most pieces of memory registered at once."),
+    HIGH("ofi_registered_max", "pieces", registered,
+         "Most pieces of memory registered at one time."),
     LEVEL("ofi_registered_windows", "pieces", windows,
           "Pieces among ofi_registered that stay so until a window is freed."),
     LEVEL("ofi_registered_bytes", "bytes", registered_bytes, "Bytes of memory registered now."),
     HIGH("ofi_registered_bytes_max", "bytes", registered_bytes,
-         "Most bytes of memory registered at once."),
+         "Most bytes of memory registered at one time."),
 };
 
 static const struct fathom_event_item connected_items[] = {

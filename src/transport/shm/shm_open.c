@@ -102,7 +102,7 @@ int fm_shm_open(const struct fm_transport_args *args, void *counters, struct fm_
     if (rc < 0) {
         goto err_segment;
     }
-    /* Where the Yama module lets only ancestors look into a process, let our launcher's children do
+    /* Where the Yama module lets only ancestors trace a process, let our launcher's children do
        so too; elsewhere this is refused and not needed. */
     (void)prctl(PR_SET_PTRACER, (unsigned long)getppid(), 0, 0, 0);
     t->tp = (struct fm_transport){.ops = &ops,

@@ -12,7 +12,7 @@ static bool open_fast(struct fm_shm_ep *ep, uint32_t k)
 }
 
 /* The number of a fast ring that is ours now; -1: all are claimed, or memory is short. A claimed
-   ring is never given back; its receiver does not poll it before it is told to. */
+   ring is never given back; its receiver polls it from the announcement in the inbox on. */
 static int32_t claim(struct fm_shm_ep *ep)
 {
     const struct fm_shm_geometry *g = &ep->geometry;

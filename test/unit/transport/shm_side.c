@@ -198,7 +198,7 @@ int side_rma(struct side *s, int peer, enum fm_rma_op op, void *local, uint64_t 
     return s->status;
 }
 
-/* False: nobody has woken us in time. */
+/* False: no wake-up came in time. */
 static bool sleep_on(const struct fm_sleep *sleep)
 {
     uint64_t us = sleep->max_us ? sleep->max_us : 10000000;

@@ -169,7 +169,7 @@ START_TEST(memory_moves_only_where_exposed)
 }
 END_TEST
 
-START_TEST(a_dead_peer_is_told_once)
+START_TEST(a_dead_peer_is_reported_once)
 {
     struct fm_sleep sleep;
 
@@ -211,7 +211,7 @@ int main(void)
     tcase_add_test(tc, order_of_a_pair_holds);
     tcase_add_test(tc, rooms_are_sent_as_committed);
     tcase_add_test(tc, memory_moves_only_where_exposed);
-    tcase_add_test(tc, a_dead_peer_is_told_once);
+    tcase_add_test(tc, a_dead_peer_is_reported_once);
     tcase_add_test(tc, what_is_injected_arrives);
     suite_add_tcase(suite, tc);
     return suite_run(suite);

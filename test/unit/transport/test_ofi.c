@@ -147,7 +147,7 @@ START_TEST(the_sleeper_is_woken)
 {
     uint64_t until = fm_now_ns() + TIME_LIMIT_NS;
 
-    if (is_sleepless(side[1].tp)) { /* nobody may be told to sleep on it */
+    if (is_sleepless(side[1].tp)) { /* arm() must not offer anything */
         ck_assert_int_eq(side[1].tp->ops->arm(side[1].tp, &(struct fm_sleep){.fd = -1}), FM_AGAIN);
         return;
     }
@@ -298,7 +298,7 @@ START_TEST(addresses_are_not_trusted)
 }
 END_TEST
 
-START_TEST(the_choice_is_told)
+START_TEST(the_choice_is_reported)
 {
     const struct fm_double_event *events;
     uint32_t count = 0;
@@ -383,7 +383,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, a_peer_that_leaves_is_no_crash);
     tcase_add_test(tc, what_was_accepted_leaves_before_the_end);
     tcase_add_test(tc, addresses_are_not_trusted);
-    tcase_add_test(tc, the_choice_is_told);
+    tcase_add_test(tc, the_choice_is_reported);
     tcase_add_test(tc, limits_suit_the_provider);
     tcase_add_test(tc, unknown_names_are_refused);
     suite_add_tcase(suite, tc);

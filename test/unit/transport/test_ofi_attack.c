@@ -94,7 +94,7 @@ static int attack(int address_fd, void *victim_at)
         return 101;
     }
     for (int k = 0; k < N_FORGED;) {
-        rc = fm_ep_send(ep, "forged message by a stranger....", 32, NULL, 0);
+        rc = fm_ep_send(ep, "forged message of a foreigner...", 32, NULL, 0);
         k += rc == 0;
         fm_transport_poll(tp);
         if (rc < 0 || fm_now_ns() > until) {
@@ -127,7 +127,7 @@ static void poll_until_exit(struct fm_transport *tp, pid_t child, int *out_statu
     }
 }
 
-START_TEST(a_stranger_is_not_heard)
+START_TEST(a_foreign_process_is_ignored)
 {
     static char memory[16] = "as it was before";
     char address[FM_ADDRESS_MAX];
@@ -171,14 +171,14 @@ END_TEST
 int main(int argc, char **argv)
 {
     Suite *suite = suite_create("ofi_attack");
-    TCase *tc = tcase_create("stranger");
+    TCase *tc = tcase_create("foreign process");
 
     provider = argc > 1 ? argv[1] : "tcp";
     if (getuid() != 0) {
         printf("not root: the attacker is of the same user\n");
     }
     tcase_set_timeout(tc, 80);
-    tcase_add_test(tc, a_stranger_is_not_heard);
+    tcase_add_test(tc, a_foreign_process_is_ignored);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
 }

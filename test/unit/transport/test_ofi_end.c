@@ -95,7 +95,7 @@ static int victim(int fd, const char *provider)
     return rc == 77 ? 77 : EXIT_FAILURE;
 }
 
-/* Sends injected messages until the pipe is full, tells how many, and closes. */
+/* Sends injected messages until the pipe is full, reports how many, and closes. */
 static int leaver(int fd, const char *provider)
 {
     static char buf[16];
@@ -157,7 +157,7 @@ static int watch_killed(struct side *s, pid_t child)
     }
     began = fm_now_ns();
     s->tp->ops->close(s->tp);
-    printf("%lu messages, told %lu times, closed in %lu ms\n", (unsigned long)s->n_got,
+    printf("%lu messages, %lu failures reported, closed in %lu ms\n", (unsigned long)s->n_got,
            (unsigned long)s->n_failed, (unsigned long)((fm_now_ns() - began) / 1000000));
     return s->n_got >= 2000 && s->n_failed <= 1 && fm_now_ns() - began < 15 * SECOND ? EXIT_SUCCESS
                                                                                      : EXIT_FAILURE;

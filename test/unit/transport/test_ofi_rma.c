@@ -238,7 +238,7 @@ START_TEST(without_delivery_complete_a_byte_is_read_back)
 }
 END_TEST
 
-/* Keys say who may do what; a transfer beyond that fails and harms nothing else. */
+/* A transfer beyond the rights of its key fails, and no other is affected. */
 START_TEST(rights_hold)
 {
     static char target[64], near[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables of this room are prefetched by the registry, and the environment reaches the words. */
+/* The tables of this room are accepted by the registry, and the environment sets the values. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

@@ -123,7 +123,7 @@ START_TEST(a_peer_that_does_not_assist_is_left_alone)
 
             b[k] = (char)(k + 1);
             ck_assert_int_eq(side_rma_start(&side[0], 1, &rma), 0);
-            ck_assert_int_eq(side[0].is_done, is_backed_off); /* at once: no job */
+            ck_assert_int_eq(side[0].is_done, is_backed_off); /* inside the call: no job */
             while (!side[0].is_done) {
                 if (is_assisted) {
                     fm_transport_poll(side[1].tp);

@@ -115,39 +115,72 @@ static uint64_t file_bytes(int k)
     return (uint64_t)st.st_blocks * 512;
 }
 
+enum { AFTER = 3, BULK_MIN = 1024 };
+
+/* What was sent and refused, counted here. */
+struct expected {
+    uint64_t sent[N], bytes[N], got[N], got_bytes[N], refused[N];
+    uint64_t by_pair[N][N], in_fast[N], in_bulk[N];
+};
+
+static void send_random(struct expected *x)
+{
+    int from = (int)side_random(&side[0], N), to = (int)side_random(&side[0], N);
+    size_t len = 16 + side_random(&side[0], side_random(&side[0], 8) ? 100 : 16000);
+    int rc = side_random(&side[0], 2) ? side_send(&side[from], to, len)
+                                      : side_send_in_place(&side[from], to, len, 0);
+
+    ck_assert(rc == 0 || rc == FM_AGAIN);
+    x->refused[from] += rc == FM_AGAIN;
+    if (rc == 0) {
+        x->sent[from]++;
+        x->bytes[from] += len;
+        x->got[to]++;
+        x->got_bytes[to] += len;
+        x->by_pair[from][to] += len > BULK_MIN ? AFTER : 0;
+        x->in_fast[from] += x->by_pair[from][to]++ >= AFTER;
+        x->in_bulk[from] += len > BULK_MIN;
+    }
+}
+
+static void check_traffic(int k, const struct expected *x)
+{
+    ck_assert_uint_eq(side[k].n_wrong, 0);
+    ck_assert_uint_gt(x->refused[k], 0);
+    same(k, "shm_sent", x->sent[k]);
+    same(k, "shm_sent_bytes", x->bytes[k]);
+    same(k, "shm_received", x->got[k]);
+    same(k, "shm_received_bytes", x->got_bytes[k]);
+    same(k, "shm_no_room", x->refused[k]);
+    same(k, "shm_fast_ring_sent", x->in_fast[k]);
+    same(k, "shm_bulk_sent", x->in_bulk[k]);
+    same(k, "shm_bulk_rings", N);
+    same(k, "shm_fast_rings_claimed", N);
+    same(k, "shm_fast_rings_refused", 0);
+    same(k, "shm_fast_rings_polled", N);
+    same(k, "shm_peers", N);
+    same(k, "shm_peers_high", N);
+    same(k, "shm_segment_bytes", file_bytes(k));
+    same(k, "shm_copies", 0);
+    same(k, "shm_copy_calls", n_calls[k]);
+}
+
 START_TEST(random_traffic_is_counted)
 {
-    enum { AFTER = 3, BULK_MIN = 1024 };
-    uint64_t sent[N] = {0}, bytes[N] = {0}, got[N] = {0}, got_bytes[N] = {0}, refused[N] = {0};
-    uint64_t by_pair[N][N] = {{0}}, in_fast[N] = {0}, in_bulk[N] = {0};
+    struct expected x = {.sent = {0}};
     uint64_t began = fm_now_ns();
 
     n_nontemporal = 0;
     for (int k = 0; k < N; k++) {
         side[k].counters.fast_after = AFTER;
         side[k].counters.bulk_min = BULK_MIN;
-        /* No look is so quick. */
+        /* No read is so fast. */
         side[k].counters.no_shared_cache_ns = _i && k == 0 ? 1 : 0;
         side[k].counters.high_latency_ns = _i && k <= 1 ? 1 : 0;
     }
     connect_all();
     for (int i = 0; i < 30000; i++) {
-        int from = (int)side_random(&side[0], N), to = (int)side_random(&side[0], N);
-        size_t len = 16 + side_random(&side[0], side_random(&side[0], 8) ? 100 : 16000);
-        int rc = side_random(&side[0], 2) ? side_send(&side[from], to, len)
-                                          : side_send_in_place(&side[from], to, len, 0);
-
-        ck_assert(rc == 0 || rc == FM_AGAIN);
-        refused[from] += rc == FM_AGAIN;
-        if (rc == 0) {
-            sent[from]++;
-            bytes[from] += len;
-            got[to]++;
-            got_bytes[to] += len;
-            by_pair[from][to] += len > BULK_MIN ? AFTER : 0;
-            in_fast[from] += by_pair[from][to]++ >= AFTER;
-            in_bulk[from] += len > BULK_MIN;
-        }
+        send_random(&x);
         if (side_random(&side[0], 200) == 0) {
             poll_side((int)side_random(&side[0], N));
         }
@@ -156,31 +189,14 @@ START_TEST(random_traffic_is_counted)
         drain(k);
     }
     for (int k = 0; k < N; k++) {
-        ck_assert_uint_eq(side[k].n_wrong, 0);
-        ck_assert_uint_gt(refused[k], 0);
-        same(k, "shm_sent", sent[k]);
-        same(k, "shm_sent_bytes", bytes[k]);
-        same(k, "shm_received", got[k]);
-        same(k, "shm_received_bytes", got_bytes[k]);
-        same(k, "shm_no_room", refused[k]);
-        same(k, "shm_fast_ring_sent", in_fast[k]);
-        same(k, "shm_bulk_sent", in_bulk[k]);
-        same(k, "shm_bulk_rings", N);
+        check_traffic(k, &x);
         ORACLE_ROW(&fm_shm_vars, &side[k].counters, "shm_line_latency", 0, >, 0);
         ORACLE_ROW(&fm_shm_vars, &side[k].counters, "shm_line_latency", 0, <, fm_now_ns() - began);
         same(k, "shm_nontemporal", k == 0 ? n_nontemporal : 0);
-        for (int to = 0; to < N; to++) { /* far is another matter than just not near */
+        for (int to = 0; to < N; to++) { /* no shared cache is another case than high latency */
             ck_assert_int_eq(side[k].ep[to]->pushes,
                              _i && k == 1 ? FM_PUSH_SELDOM : FM_PUSH_ALWAYS);
         }
-        same(k, "shm_fast_rings_claimed", N);
-        same(k, "shm_fast_rings_refused", 0);
-        same(k, "shm_fast_rings_polled", N);
-        same(k, "shm_peers", N);
-        same(k, "shm_peers_high", N);
-        same(k, "shm_segment_bytes", file_bytes(k));
-        same(k, "shm_copies", 0);
-        same(k, "shm_copy_calls", n_calls[k]);
     }
     ck_assert(_i ? n_nontemporal > 0 : n_nontemporal == 0);
 }
@@ -272,12 +288,12 @@ START_TEST(sleeps_and_wakes)
     for (int k = 0; k < 50; k++) {
         bool has_mail = k % 3 == 0;
 
-        if (has_mail) { /* comes before it sleeps: nobody is woken, it does not sleep */
+        if (has_mail) { /* arrives before it sleeps: no wake-up, no sleep */
             ck_assert_int_eq(side_send(&side[0], 1, 20), 0);
         }
         ck_assert_int_eq(side[1].tp->ops->arm(side[1].tp, &sleep), has_mail ? FM_AGAIN : 0);
         n_sleeps += !has_mail;
-        /* The first of two messages wakes whoever has announced to sleep. */
+        /* The first of two messages wakes the process that has announced a sleep. */
         for (int i = 0; i < 2; i++) {
             ck_assert_int_eq(side_send(&side[0], 1, 20), 0);
         }

@@ -197,7 +197,7 @@ START_TEST(no_wake_up_is_lost)
     printf("wake %d: armed %llu times, %llu late\n", _i,
            (unsigned long long)(job.side[0].n_arms + job.side[1].n_arms),
            (unsigned long long)(job.side[0].n_late + job.side[1].n_late));
-    /* How often depends on who else is on the machine; without any the test shows nothing. */
+    /* How often depends on the load of the machine; without any sleep the test shows nothing. */
     ck_assert_uint_gt(job.side[0].n_arms + job.side[1].n_arms, 0);
 }
 END_TEST
