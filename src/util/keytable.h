@@ -2,7 +2,7 @@
 /*
  * The key table of a job: a memory file of mpiexec that every rank maps.
  *
- *     struct fm_keytable_head | struct fm_keytable_live | slot of rank 0 | slot of rank 1 | ...
+ *     struct fm_keytable_head | struct fm_keytable_live | slot of rank 0 | ... | arena (arena.h)
  *     read-only after it is made              one writer per word
  *
  * A slot holds the state of a rank and the values that it has published. Each word has one writer,
@@ -26,7 +26,7 @@
 #include "util/status.h"
 
 #define FM_KEYTABLE_ENV       "FATHOM_JOB"
-#define FM_KEYTABLE_MAGIC     UINT64_C(0x35424f4a4d485446) /* "FTHMJOB5" in memory order */
+#define FM_KEYTABLE_MAGIC     UINT64_C(0x36424f4a4d485446) /* "FTHMJOB6" in memory order */
 #define FM_KEYTABLE_HEAD_LEN  65536                        /* whole pages of any page size */
 #define FM_KEYTABLE_KEYS      8
 #define FM_KEYTABLE_KEY_LEN   24
@@ -76,7 +76,8 @@ struct fm_keytable_slot {
 /* Constants of the job. */
 struct fm_keytable_head {
     uint64_t magic;
-    uint64_t len; /* bytes of the file */
+    uint64_t len;                 /* bytes of the table, without the arena */
+    uint64_t arena_at, arena_len; /* in the file; length 0: there is none */
     uint64_t token;
     uint32_t slot_len;
     int32_t n_ranks;
@@ -126,6 +127,8 @@ int fm_keytable_create(int n_ranks, struct fm_keytable **out_table, int *out_fd)
 int fm_keytable_map(const struct fm_keytable_place *place, struct fm_keytable **out_table);
 /* NULL is allowed. */
 void fm_keytable_unmap(struct fm_keytable *t);
+/* A descriptor of the file in which the table of this place lies; the caller closes it. Or -1. */
+int fm_keytable_file(const struct fm_keytable_place *place);
 
 /* A descriptor of the shared page of the place, close-on-exec; found as the table is. 0 or
    -FM_E_NOENT. */

@@ -11,8 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/arena.h"
 #include "util/keytable.h"
 #include "util/segment.h"
+
+/* Whole pages of any page size. */
+#define ARENA_ALIGN 65536
 
 _Static_assert(sizeof(struct fm_keytable_head) <= FM_KEYTABLE_HEAD_LEN, "the head is mapped alone");
 
@@ -37,7 +41,8 @@ int fm_keytable_place_parse(const char *text, struct fm_keytable_place *out_plac
     return 0;
 }
 
-static uint64_t file_len(int n_ranks)
+/* Without the arena. */
+static uint64_t table_len(int n_ranks)
 {
     return FM_KEYTABLE_HEAD_LEN + sizeof(struct fm_keytable_live) +
            (uint64_t)n_ranks * sizeof(struct fm_keytable_slot);
@@ -72,7 +77,8 @@ static int out_of_memory(uint64_t len, const char *why)
 int fm_keytable_create(int n_ranks, struct fm_keytable **out_table, int *out_fd)
 {
     struct fm_keytable_head head = {.magic = FM_KEYTABLE_MAGIC,
-                                    .len = file_len(n_ranks),
+                                    .len = table_len(n_ranks),
+                                    .arena_len = FM_ARENA_LEN,
                                     .token = fm_segment_nonce(),
                                     .slot_len = sizeof(struct fm_keytable_slot),
                                     .n_ranks = n_ranks,
@@ -84,7 +90,12 @@ int fm_keytable_create(int n_ranks, struct fm_keytable **out_table, int *out_fd)
     int fd;
 
     fm_assert(n_ranks > 0 && n_ranks <= FM_KEYTABLE_MAX_RANKS);
-    fd = fm_segment_sealed("fathom-job", head.len);
+    head.arena_at = (head.len + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    fd = fm_segment_sealed("fathom-job", head.arena_at + head.arena_len);
+    if (fd < 0 && errno == EFBIG) { /* ulimit -f: ranks share memory through /proc instead */
+        head.arena_len = 0;
+        fd = fm_segment_sealed("fathom-job", head.len);
+    }
     if (fd < 0) {
         return out_of_memory(head.len, strerror(errno));
     }
@@ -109,13 +120,14 @@ err_fd:
     return -FM_E_NOMEM;
 }
 
-static bool is_table_of(const struct fm_keytable_head *head, uint64_t len,
+static bool is_table_of(const struct fm_keytable_head *head, uint64_t file_len,
                         const struct fm_keytable_place *place)
 {
-    return head->magic == FM_KEYTABLE_MAGIC && head->token == place->token && head->len == len &&
+    return head->magic == FM_KEYTABLE_MAGIC && head->token == place->token &&
            head->slot_len == sizeof(struct fm_keytable_slot) && head->n_ranks > 0 &&
            head->n_ranks <= FM_KEYTABLE_MAX_RANKS && place->rank < head->n_ranks &&
-           len == file_len(head->n_ranks);
+           head->len == table_len(head->n_ranks) &&
+           file_len == (head->arena_len ? head->arena_at + head->arena_len : head->len);
 }
 
 /* Map the file of fd if it is the table of this place; does not keep fd. */
@@ -125,19 +137,13 @@ static struct fm_keytable *map_checked(int fd, const struct fm_keytable_place *p
     struct stat st;
     void *base;
 
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < FM_KEYTABLE_HEAD_LEN) {
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+        pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        !is_table_of(&head, (uint64_t)st.st_size, place)) {
         return NULL;
     }
-    base = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (base == MAP_FAILED) {
-        return NULL;
-    }
-    memcpy(&head, base, sizeof(head));
-    if (!is_table_of(&head, (uint64_t)st.st_size, place)) {
-        munmap(base, (size_t)st.st_size);
-        return NULL;
-    }
-    return new_handle(base, &head);
+    base = mmap(NULL, head.len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return base == MAP_FAILED ? NULL : new_handle(base, &head);
 }
 
 /* The descriptor of the launcher with the same number, where a parent has closed the inherited. */
@@ -177,6 +183,20 @@ int fm_keytable_map(const struct fm_keytable_place *place, struct fm_keytable **
     }
     *out_table = t;
     return 0;
+}
+
+int fm_keytable_file(const struct fm_keytable_place *place)
+{
+    struct fm_keytable *t = map_checked(place->table_fd, place);
+    int fd =
+        t ? fcntl(place->table_fd, F_DUPFD_CLOEXEC, 0) : open_of_launcher(place, place->table_fd);
+
+    if (!t && fd >= 0 && !(t = map_checked(fd, place))) {
+        close(fd);
+        fd = -1;
+    }
+    fm_keytable_unmap(t);
+    return fd;
 }
 
 void fm_keytable_unmap(struct fm_keytable *t)

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,12 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/arena.h"
 #include "util/status.h"
 #include "util/sync.h"
 
 /* The cache line before the memory of the user. */
 struct head {
     uint64_t nonce;
+    /* In the arena: processes that have it mapped. Each add and subtract is acq_rel, so whatever
+       the others did with the memory is over when the last one frees it. */
+    _Atomic uint32_t n_users;
 } FM_ALIGNED(FM_CACHE_LINE);
 
 static struct head *head_of(const struct fm_segment *s)
@@ -26,15 +32,17 @@ static struct head *head_of(const struct fm_segment *s)
     return (struct head *)s->base - 1;
 }
 
-static int map(int fd, size_t len, struct fm_segment *out_segment)
+static int map(int fd, uint64_t place, size_t len, struct fm_segment *out_segment)
 {
-    void *at = mmap(NULL, len + sizeof(struct head), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *at =
+        mmap(NULL, len + sizeof(struct head), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)place);
 
     if (at == MAP_FAILED) {
         return fm_fail(-FM_E_NOMEM, "cannot map %zu bytes of shared memory: %s", len,
                        strerror(errno));
     }
-    *out_segment = (struct fm_segment){(struct head *)at + 1, len, -1};
+    *out_segment =
+        (struct fm_segment){.base = (struct head *)at + 1, .len = len, .fd = -1, .at = place};
     return 0;
 }
 
@@ -140,23 +148,52 @@ uint64_t fm_segment_nonce(void)
     return nonce;
 }
 
-int fm_segment_create(size_t len, struct fm_segment *out_segment)
+static int create_in_arena(size_t len, struct fm_segment *out_segment)
+{
+    size_t file_len = len + sizeof(struct head);
+    uint64_t at;
+    int rc;
+
+    if (!fm_arena_take(file_len, file_len, &at)) {
+        return FM_AGAIN;
+    }
+    rc = map(fm_arena_fd(), at, len, out_segment);
+    if (rc) {
+        fm_arena_give_back(at, file_len);
+        return rc;
+    }
+    atomic_store(&head_of(out_segment)->n_users, 1);
+    return 0;
+}
+
+static int create_file(size_t len, struct fm_segment *out_segment)
 {
     size_t file_len = len + sizeof(struct head);
     int fd = fm_segment_file("fathom-segment", file_len, file_len);
-    struct fm_segment s = {.fd = -1};
     int rc;
 
     if (fd < 0) {
         return fd;
     }
-    rc = map(fd, len, &s);
+    rc = map(fd, 0, len, out_segment);
     if (rc) {
         close(fd);
         return rc;
     }
+    out_segment->fd = fd;
+    return 0;
+}
+
+int fm_segment_create(size_t len, struct fm_segment *out_segment)
+{
+    struct fm_segment s;
+    int rc = create_in_arena(len, &s);
+
+    rc = rc == FM_AGAIN ? create_file(len, &s) : rc;
+    if (rc) {
+        return rc;
+    }
     head_of(&s)->nonce = fm_segment_nonce();
-    s.fd = fd;
     *out_segment = s;
     return 0;
 }
@@ -165,25 +202,51 @@ struct fm_segment_address fm_segment_address(const struct fm_segment *s)
 {
     return (struct fm_segment_address){.nonce = head_of(s)->nonce,
                                        .len = s->len,
-                                       .ino = fm_segment_inode(s->fd),
+                                       .ino = s->fd >= 0 ? fm_segment_inode(s->fd) : 0,
+                                       .at = s->at,
                                        .pid = getpid(),
                                        .fd = s->fd};
 }
 
-static int attach(int fd, const struct fm_segment_address *a, struct fm_segment *out_segment)
+/* Is it what the address means? Else it is unmapped. */
+static int check(struct fm_segment *s, const struct fm_segment_address *a)
 {
-    struct fm_segment s = {.fd = -1};
+    if (head_of(s)->nonce == a->nonce) {
+        return 0;
+    }
+    munmap(head_of(s), s->len + sizeof(struct head));
+    return fm_fail(-FM_E_UNSUPPORTED, "pid %d is another process here", a->pid);
+}
+
+static int attach_in_arena(const struct fm_segment_address *a, struct fm_segment *out_segment)
+{
+    struct fm_segment s;
+    int rc;
+
+    if (a->len > FM_ARENA_LEN || !fm_arena_has(a->at, a->len + sizeof(struct head))) {
+        return fm_fail(-FM_E_UNSUPPORTED, "pid %d shares memory that this process does not have",
+                       a->pid);
+    }
+    rc = map(fm_arena_fd(), a->at, a->len, &s);
+    rc = rc ? rc : check(&s, a);
+    if (rc == 0) {
+        atomic_fetch_add_explicit(&head_of(&s)->n_users, 1, memory_order_acq_rel);
+        *out_segment = s;
+    }
+    return rc;
+}
+
+static int attach_file(int fd, const struct fm_segment_address *a, struct fm_segment *out_segment)
+{
+    struct fm_segment s;
     int rc;
 
     if (lseek(fd, 0, SEEK_END) != (off_t)(a->len + sizeof(struct head))) {
         return fm_fail(-FM_E_UNSUPPORTED, "descriptor %d of pid %d is something else", a->fd,
                        a->pid);
     }
-    rc = map(fd, a->len, &s);
-    if (rc == 0 && head_of(&s)->nonce != a->nonce) {
-        fm_segment_finish(&s);
-        rc = fm_fail(-FM_E_UNSUPPORTED, "pid %d is another process here", a->pid);
-    }
+    rc = map(fd, 0, a->len, &s);
+    rc = rc ? rc : check(&s, a);
     if (rc == 0) {
         *out_segment = s;
     }
@@ -192,13 +255,17 @@ static int attach(int fd, const struct fm_segment_address *a, struct fm_segment 
 
 int fm_segment_attach(const struct fm_segment_address *address, struct fm_segment *out_segment)
 {
-    int fd = fm_segment_open(address->pid, address->fd, O_RDWR, S_IFREG, address->ino), rc;
+    int fd, rc;
 
+    if (address->at) {
+        return attach_in_arena(address, out_segment);
+    }
+    fd = fm_segment_open(address->pid, address->fd, O_RDWR, S_IFREG, address->ino);
     if (fd < 0) {
         return fm_fail(-FM_E_UNSUPPORTED, "memory of pid %d cannot be opened: %s", address->pid,
                        strerror(errno));
     }
-    rc = attach(fd, address, out_segment);
+    rc = attach_file(fd, address, out_segment);
     close(fd);
     return rc;
 }
@@ -213,9 +280,17 @@ void fm_segment_hide(struct fm_segment *s)
 
 void fm_segment_finish(struct fm_segment *s)
 {
+    size_t file_len = s->len + sizeof(struct head);
+
     if (s->base) {
-        munmap(head_of(s), s->len + sizeof(struct head));
+        bool is_last =
+            s->at && atomic_fetch_sub_explicit(&head_of(s)->n_users, 1, memory_order_acq_rel) == 1;
+
+        munmap(head_of(s), file_len);
         s->base = NULL;
         fm_segment_hide(s);
+        if (is_last) {
+            fm_arena_give_back(s->at, file_len);
+        }
     }
 }

@@ -2,12 +2,12 @@
 /*
  * Memory that processes of one host share.
  *
- * A process creates a segment, a memory file, and sends its address to peers in a message. They
- * open it through /proc/<pid>/fd/<fd>, which the kernel allows to the same user, and compare the
- * nonce in it with that of the address, which detects a pid of another namespace. When all peers
- * have mapped it, the creator hides it. No file system has its name, so nothing is left when all
- * are killed. The memory is allocated before use: a full /dev/shm is an error here, not a SIGBUS
- * later.
+ * One process makes it and sends the others its address in a message. It lies in the arena of the
+ * job (arena.h) where there is one. Else it is a memory file, which the others open through
+ * /proc/<pid>/fd/<fd>, as the kernel allows to the same user; when all have it, the maker hides it.
+ * A random number in it is compared with the one in the address. Nothing has a name in a file
+ * system, so nothing is left when all processes are killed. The memory is reserved before use: a
+ * full /dev/shm is an error here, not a SIGBUS later.
  */
 #pragma once
 
@@ -37,7 +37,8 @@ uint64_t fm_segment_nonce(void);
 struct fm_segment_address {
     uint64_t nonce;
     uint64_t len;
-    uint64_t ino; /* of the file */
+    uint64_t ino; /* of the file; in the arena 0 */
+    uint64_t at;  /* place in the arena; 0: it is a file of its own */
     int32_t pid;
     int32_t fd;
 };
@@ -45,7 +46,8 @@ struct fm_segment_address {
 struct fm_segment {
     void *base; /* len bytes, 64-byte aligned, zero at first; NULL: none */
     size_t len;
-    int fd; /* -1: hidden, or created by another process */
+    int fd;      /* -1: hidden, of another process, or in the arena */
+    uint64_t at; /* place in the arena; 0: none */
 };
 
 /* 0, or a failure with the reason. */

@@ -5,6 +5,7 @@
  *
  *     init finalize barrier      the MPI functions
  *     who                        a line with the rank and size that MPI tells
+ *     talk                       messages and collectives of every length, in a new communicator
  *     say:TEXT                   a line with the rank and the process id
  *     print:TEXT                 a line through stdio, which nobody checks
  *     wait                       until a signal ends it
@@ -43,6 +44,27 @@ static void say(const char *text, int n)
 static void got(int sig)
 {
     say("got", sig);
+}
+
+/* Short, long, and through memory that a communicator shares. */
+static void talk(void)
+{
+    static char big[1 << 20];
+    MPI_Comm comm;
+    int size, me, sum = 0, one = 1;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &size);
+    for (int len = 1; len <= (int)sizeof(big); len *= 32) {
+        MPI_Sendrecv_replace(big, len, MPI_CHAR, (me + 1) % size, 1, (me + size - 1) % size, 1,
+                             comm, MPI_STATUS_IGNORE);
+    }
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Comm_free(&comm);
+    if (sum != size) {
+        _exit(98);
+    }
 }
 
 static void leave_child(void)
@@ -149,6 +171,8 @@ static void act(const char *word)
         close_all();
     } else if (strcmp(word, "shut") == 0) {
         fclose(stdout);
+    } else if (strcmp(word, "talk") == 0) {
+        talk();
     } else if (strcmp(word, "who") == 0) {
         who();
     } else if (strncmp(word, "scribble:", 9) == 0) {

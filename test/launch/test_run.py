@@ -47,6 +47,12 @@ class Start(Test):
         self.assertEqual(job.end(), 0)
         self.assertIn('libhwloc.so', job.err)
 
+    def test_namespaces(self):
+        """Ranks in user namespaces of their own may not open each other's descriptors."""
+        if subprocess.run(['unshare', '-U', 'true'], capture_output=True).returncode != 0:
+            self.skipTest('no user namespaces here')
+        self.lines(self.mpiexec('-n', 3, 'unshare', '-U', harness.ACTOR, 'init', 'talk', 'finalize'))
+
     def test_many_programs(self):
         job = self.mpiexec('-n', 1, *sh(PRINT, 'one'), ':', '-n', 2, *sh(PRINT, 'two'))
         self.assertEqual(self.lines(job), ['0/3 one', '1/3 two', '2/3 two'])

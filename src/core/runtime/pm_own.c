@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "util/arena.h"
 #include "util/keytable.h"
 #include "util/segment.h"
 
@@ -88,6 +89,15 @@ static int check_pid_space(const struct fm_keytable *t)
                    "(--pid=host)");
 }
 
+/* Share memory with the other ranks through the file that all have inherited. */
+static int use_arena(void)
+{
+    const struct fm_keytable_head *h = &mine.table->head;
+    int fd = h->arena_len ? fm_keytable_file(&mine.place) : -1;
+
+    return fd < 0 ? 0 : fm_arena_use(fd, h->arena_at, h->arena_len);
+}
+
 static int find_place(void)
 {
     const char *text = getenv(FM_KEYTABLE_ENV);
@@ -126,6 +136,9 @@ int fm_pm_own_claim(void)
     if (!rc && !mine.is_claimed) {
         mine.is_claimed = true;
         mine.claim_status = fm_keytable_claim(mine.table, mine.place.rank, getpid());
+        if (mine.claim_status == 0) {
+            mine.claim_status = use_arena();
+        }
         if (mine.claim_status == 0) {
             die_with_parent(mine.table->head.launcher);
         }

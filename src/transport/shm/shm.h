@@ -129,7 +129,9 @@ struct fm_shm_transport {
     struct fm_shm_job jobs[FM_SHM_COPIES];
     struct fm_shm_assist assists[FM_SHM_COPIES];
     struct fm_shm_ep *eps;
-    int self, fd;
+    int self;
+    int fd;        /* of the segment; -1: it is in the arena */
+    uint64_t at;   /* its place there; 0: none */
     int wakeup[2]; /* the pipe, read and write end; -1: none */
     struct fm_shm_geometry geometry;
     char *staging; /* shm_bulk.c: for messages that are made before they are copied; or NULL */

@@ -86,7 +86,8 @@ struct fm_shm_address {
     int32_t pid;
     int32_t fd;
     uint32_t pid_space; /* namespace of pid: low bits of its inode */
-    uint64_t ino;       /* of the segment */
+    uint64_t ino;       /* of the segment; in the arena 0 */
+    uint64_t at;        /* place of the segment in the arena; 0: it is a file of its own */
     uint64_t wakeup_ino;
     int32_t wakeup_fd; /* of the pipe; -1: the owner sleeps on the futex */
     uint32_t reserved;

@@ -35,7 +35,8 @@ static int shm_address(struct fm_transport *tp, void *out_addr, size_t *out_len)
                                .pid = getpid(),
                                .fd = t->fd,
                                .pid_space = (uint32_t)fm_segment_pid_space(),
-                               .ino = fm_segment_inode(t->fd),
+                               .ino = t->fd >= 0 ? fm_segment_inode(t->fd) : 0,
+                               .at = t->at,
                                .wakeup_fd = t->wakeup[1]};
 
     a.wakeup_ino = a.wakeup_fd >= 0 ? fm_segment_inode(a.wakeup_fd) : 0;

@@ -2,10 +2,11 @@
 /*
  * The segment of this process, and how it maps those of others.
  *
- * A peer opens /proc/<pid>/fd/<fd> of the owner, which the kernel allows to the same user, and
- * compares a random number in what it mapped with the one in the address: a pid of another
- * namespace or a reused one does not match it; the peer is then left to another
- * transport. A segment has no name in a file system, so none is left when all processes are killed.
+ * A segment lies in the arena of the job (util/arena.h) where there is one. Else a peer opens
+ * /proc/<pid>/fd/<fd> of the owner, which the kernel allows to the same user. It compares a random
+ * number in what it mapped with the one in the address: a pid of another namespace or a reused one
+ * does not match it, and the peer is left to another transport. A segment has no name in a file
+ * system, so none is left when all processes are killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,12 @@
 #include <unistd.h>
 
 #include "transport/shm/shm.h"
+#include "util/arena.h"
 #include "util/segment.h"
+
+/* Bytes that hold the header, in whole pages. */
+#define HEAD_LEN 4096
+_Static_assert(sizeof(struct fm_shm_header) <= HEAD_LEN, "the header is in the first page");
 
 static uint64_t power_of_two(uint64_t n)
 {
@@ -73,19 +79,33 @@ static struct fm_shm_geometry plan(const struct fm_shm_counters *w, int n_local)
     return g;
 }
 
+/* In the arena the first page stays for peers that have yet to see that this process has closed. */
+static void close_file(struct fm_shm_transport *t)
+{
+    if (t->fd >= 0) {
+        close(t->fd);
+    } else {
+        fm_arena_give_back(t->at + HEAD_LEN, t->geometry.segment_len - HEAD_LEN);
+    }
+}
+
 int fm_shm_segment_make(struct fm_shm_transport *t, int n_local)
 {
     struct fm_shm_header *h;
 
     t->geometry = plan(t->counters, n_local);
     t->geometry.fences = t->fences;
-    t->fd = fm_segment_file("fathom", t->geometry.segment_len, t->geometry.fast_at);
-    if (t->fd < 0) {
-        return t->fd;
+    t->fd = -1;
+    if (!fm_arena_take(t->geometry.segment_len, t->geometry.fast_at, &t->at)) {
+        t->fd = fm_segment_file("fathom", t->geometry.segment_len, t->geometry.fast_at);
+        if (t->fd < 0) {
+            return t->fd;
+        }
     }
-    h = mmap(NULL, t->geometry.segment_len, PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
+    h = mmap(NULL, t->geometry.segment_len, PROT_READ | PROT_WRITE, MAP_SHARED,
+             t->fd < 0 ? fm_arena_fd() : t->fd, (off_t)t->at);
     if (h == MAP_FAILED) {
-        close(t->fd);
+        close_file(t);
         return fm_fail(-FM_E_NOMEM, "cannot map shared memory: %s", strerror(errno));
     }
     h->magic = FM_SHM_MAGIC;
@@ -102,7 +122,7 @@ int fm_shm_segment_make(struct fm_shm_transport *t, int n_local)
 void fm_shm_segment_close(struct fm_shm_transport *t)
 {
     munmap(t->header, t->geometry.segment_len);
-    close(t->fd);
+    close_file(t);
 }
 
 /* Do the sizes in the peer's header lie within its segment, and do they agree with ours? */
@@ -125,14 +145,39 @@ static bool is_sound(const struct fm_shm_geometry *g, const struct fm_shm_addres
            g->fast_at + g->n_fast * g->fast_stride <= g->segment_len;
 }
 
+/* A descriptor of the file in which the segment lies, or -1 and errno. */
+static int open_file(const struct fm_shm_address *a)
+{
+    if (a->at == 0) {
+        return fm_segment_open(a->pid, a->fd, O_RDWR, S_IFREG, a->ino);
+    }
+    if (!fm_arena_has(a->at, a->segment_len)) {
+        errno = EXDEV;
+        return -1;
+    }
+    return fcntl(fm_arena_fd(), F_DUPFD_CLOEXEC, 0);
+}
+
+static bool is_same_pid_space(const struct fm_shm_address *a)
+{
+    return a->pid_space && a->pid_space == (uint32_t)fm_segment_pid_space();
+}
+
+static void *map(int fd, const struct fm_shm_address *a)
+{
+    if (a->at == 0 && lseek(fd, 0, SEEK_END) != (off_t)a->segment_len) {
+        return MAP_FAILED;
+    }
+    return mmap(NULL, a->segment_len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)a->at);
+}
+
 int fm_shm_segment_attach(struct fm_shm_transport *t, struct fm_shm_ep *ep)
 {
     const struct fm_shm_address *a = &ep->address;
-    int fd = fm_segment_open(a->pid, a->fd, O_RDWR, S_IFREG, a->ino);
+    int fd = open_file(a);
     struct fm_shm_header *h;
 
-    if (fd < 0 && errno == ENOENT && a->pid_space &&
-        a->pid_space == (uint32_t)fm_segment_pid_space()) {
+    if (fd < 0 && errno == ENOENT && is_same_pid_space(a)) {
         return fm_fail(-FM_E_PEER, "process %d (pid %d) has ended", ep->ep.peer, a->pid);
     }
     if (fd < 0) {
@@ -140,9 +185,7 @@ int fm_shm_segment_attach(struct fm_shm_transport *t, struct fm_shm_ep *ep)
                        "shared memory of process %d (pid %d) cannot be opened: %s", ep->ep.peer,
                        a->pid, strerror(errno));
     }
-    h = lseek(fd, 0, SEEK_END) == (off_t)a->segment_len
-            ? mmap(NULL, a->segment_len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-            : MAP_FAILED;
+    h = map(fd, a);
     close(fd);
     if (h == MAP_FAILED) {
         return fm_fail(-FM_E_UNSUPPORTED, "shared memory of process %d cannot be mapped",
@@ -180,7 +223,7 @@ void fm_shm_segment_detach(struct fm_shm_ep *ep)
 bool fm_shm_segment_reserve(struct fm_shm_ep *ep, uint64_t at, uint64_t len)
 {
     const struct fm_shm_address *a = &ep->address;
-    int fd = fm_segment_open(a->pid, a->fd, O_RDWR, S_IFREG, a->ino);
+    int fd = open_file(a);
     uint64_t nonce = 0;
     bool is_there;
 
@@ -188,9 +231,10 @@ bool fm_shm_segment_reserve(struct fm_shm_ep *ep, uint64_t at, uint64_t len)
         return false;
     }
     /* The owner may have closed its descriptor and opened another file by the same number. */
-    is_there = pread(fd, &nonce, sizeof(nonce), offsetof(struct fm_shm_header, nonce)) ==
-                   (ssize_t)sizeof(nonce) &&
-               nonce == a->nonce && fallocate(fd, 0, (off_t)at, (off_t)len) == 0;
+    is_there =
+        pread(fd, &nonce, sizeof(nonce), (off_t)(a->at + offsetof(struct fm_shm_header, nonce))) ==
+            (ssize_t)sizeof(nonce) &&
+        nonce == a->nonce && fallocate(fd, 0, (off_t)(a->at + at), (off_t)len) == 0;
     close(fd);
     return is_there;
 }
