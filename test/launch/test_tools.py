@@ -247,6 +247,15 @@ class Stat(Test):
             self.assertGreater(r['pvars']['progress_polls'], 0)
             self.assertGreater(r['pvars']['runtime_init_time'], 0)
 
+    def test_fallbacks(self):
+        """Ranks of a pair that cannot wake each other through /proc talk through libfabric."""
+        if subprocess.run(['unshare', '-U', 'true'], capture_output=True).returncode != 0:
+            self.skipTest('no user namespaces here')
+        data, _ = self.stat('env', 'FATHOM_TRANSPORT_CLIQUES=2', harness.MPIEXEC, '-n', 4, 'unshare', '-U',
+                            harness.ACTOR, 'init', 'talk', 'finalize')
+        for r in data['ranks']:
+            self.assertEqual(r['pvars']['runtime_fallbacks'], 1)
+
     def test_after_a_crash(self):
         data, job = self.stat(harness.MPIEXEC, '-n', 3, harness.ACTOR, 'init', 'barrier', 'barrier',
                               '1:kill:9', 'wait', status=137)

@@ -36,6 +36,9 @@ static const struct fathom_cvar cvars[] = {
 static const struct fathom_pvar pvars[] = {
     {"runtime_connections", "Processes that this one has talked to, itself not counted.",
      "processes", FATHOM_COUNTER, .at = WORD(n_connected)},
+    {"runtime_fallbacks", "Processes among runtime_connections that the preferred transport did "
+     "not reach, so that another is used, such as libfabric between containers of one host.",
+     "processes", FATHOM_COUNTER, .at = WORD(n_fallbacks)},
     {"runtime_connect_time", "Time spent in making endpoints, and waiting for addresses.", "ns",
      FATHOM_TIMER, .at = WORD(connect_ns)},
     {"runtime_init_time", "Time that MPI_Init took.", "ns", FATHOM_TIMER, .at = WORD(init_ns)},
@@ -191,19 +194,20 @@ static int resolve(void *ctx, int proc, struct fm_ep **out_ep)
     struct fm_process *p = ctx;
     uint64_t start = fm_now_ns();
     int rc = -FM_E_UNSUPPORTED;
-    bool is_tried = false;
+    int n_tried = 0;
 
     for (int k = 0; k < FM_N_TRANSPORTS && rc == -FM_E_UNSUPPORTED; k++) {
         if (p->open[k] && is_allowed(p, k, proc)) {
             rc = connect_by(p, p->open[k], proc, out_ep);
-            is_tried = true;
+            n_tried++;
         }
     }
-    if (!is_tried) {
+    if (!n_tried) {
         return fm_fail(-FM_E_INTERNAL, "no transport leads to process %d", proc);
     }
     if (!rc) {
         p->counters->n_connected++;
+        p->counters->n_fallbacks += n_tried > 1;
         p->counters->connect_ns += fm_now_ns() - start;
     }
     return rc;

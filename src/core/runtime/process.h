@@ -22,6 +22,7 @@ struct fm_process_counters {
     uint64_t transport;   /* cvar: fm_transport_names */
     uint64_t cliques;     /* cvar */
     uint64_t n_connected; /* endpoints made */
+    uint64_t n_fallbacks; /* of them, by another transport than the first that was allowed */
     uint64_t connect_ns;  /* time for that, waiting for others to publish among it */
     uint64_t init_ns, finalize_ns;
     struct fm_lock_counters lock;

@@ -524,6 +524,7 @@ int main(int argc, char **argv)
     connect();
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     now_is("runtime_connections", 1);
+    now_is("runtime_fallbacks", 0); /* launch_stat has ranks that need them */
     now_is("p2p_peers", 1);
     knob("coll_shm_after", INT32_MAX); /* only where it is asked for */
     knob("progress_spin", 0);
