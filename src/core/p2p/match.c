@@ -53,8 +53,9 @@ struct fm_match {
     struct table posted;
     struct table unexpected;
     struct fm_posted *single; /* older than all in `posted`, and not among them; or NULL */
-    uint64_t stamp;           /* of the next unexpected message */
-    uint64_t n_reposts;       /* receives queued without a search, or again */
+    uint64_t n_kept;          /* unexpected messages since the start: the stamp of the next one */
+    uint64_t n_posted; /* receives since the start: the stamp of the next one. The order of matching
+                          rests on it; the page gets a copy */
     uint64_t n_wild[N_KINDS]; /* entries in `posted`, by kind; [EXACT] stays 0 */
     uint64_t n_wilds;         /* sum of n_wild */
     unsigned filed;           /* bit k: unexpected messages are filed under kind k too */
@@ -511,11 +512,12 @@ static inline int push_posted(struct fm_match *m, struct fm_posted *p)
     return 0;
 }
 
-/* It waits: so many do now. */
+/* It is queued: so many are now. */
 static inline void posted(struct fm_match *m, const struct fm_posted *p, uint64_t now)
 {
     struct fm_match_counters *w = m->counters;
 
+    FM_STAT(w->n_posted = m->n_posted);
     __atomic_store_n(&w->prq_len.now, now, __ATOMIC_RELAXED);
     if (FM_STATS &&
         FM_UNLIKELY(now > __atomic_load_n(&w->prq_len.hi_mark, __ATOMIC_RELAXED) || w->on_posted)) {
@@ -533,7 +535,7 @@ static inline int post(struct fm_match *m, struct fm_posted *p)
     } else if (FM_UNLIKELY(push_posted(m, p) != 0)) {
         return -FM_E_NOMEM;
     }
-    p->stamp = m->counters->n_posts + m->n_reposts; /* one of the two grows now */
+    p->stamp = m->n_posted++;
     posted(m, p, n_queued + 1);
     return 0;
 }
@@ -542,8 +544,7 @@ int fm_match_post(struct fm_match *m, struct fm_posted *p)
 {
     int rc = post(m, p);
 
-    m->n_reposts += rc == 0;
-    FM_STAT(m->counters->n_other_steps += rc == 0);
+    FM_STAT(m->counters->n_other_attempts -= rc == 0); /* n_posted counts a search, too */
     return rc;
 }
 
@@ -612,7 +613,7 @@ int fm_match_keep(struct fm_match *m, struct fm_unexpected *u)
             goto err_file;
         }
     }
-    u->stamp = m->stamp++;
+    u->stamp = m->n_kept++;
     fm_list_push(&m->all_unexpected, &u->all);
     level_up(&m->counters->umq_len);
     EMIT(m, on_umq_in, FM_MATCH_EV_UMQ_IN, &u->key, m->counters->umq_len.now);
@@ -724,7 +725,6 @@ static __attribute__((noinline)) int take_or_queue(struct fm_match *m, struct fm
         FM_STAT(m->counters->n_other_attempts++);
     } else {
         rc = post(m, p);
-        m->counters->n_posts += rc == 0; /* counts the search with it */
     }
     return rc;
 }
@@ -753,7 +753,7 @@ int fm_match_take_or_post(struct fm_match *m, struct fm_posted *p, struct fm_une
         p->queue = q;
     }
     *out_u = NULL;
-    p->stamp = w->n_posts++ + m->n_reposts; /* counts the search with it */
+    p->stamp = m->n_posted++;
     posted(m, p, n_queued + 1);
     return 0;
 }

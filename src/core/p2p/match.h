@@ -7,7 +7,7 @@
  * may have wildcards in place of source and tag. Every distinct key has a queue of its own, found
  * by hashing. An arrival looks into the exact queue and, only while receives with wildcards of some
  * kind are posted, into the one queue of that kind that could match; it takes the entry that was
- * posted first, told by a stamp. A receive looks into one queue: unexpected messages are filed
+ * posted first, by its stamp. A receive looks into one queue: unexpected messages are filed
  * under their exact key, and also under a wildcard form of it from the first receive of that form
  * on, until no unexpected message is left. The order of the standard holds: among several that
  * match, the oldest wins.
@@ -40,8 +40,8 @@ struct fm_match_counters {
     uint64_t on_posted, on_matched; /* events */
     struct fathom_level umq_len;    /* unexpected messages */
     uint64_t n_posted_hits;         /* messages that found their receive */
-    uint64_t n_posts;               /* receives queued after a search in the same call */
-    uint64_t n_other_attempts;      /* searches beyond these; all of them only grow */
+    uint64_t n_posted;              /* receives that were queued, most after a search */
+    uint64_t n_other_attempts;      /* searches beyond those of the two, mod 2^64 */
     uint64_t n_other_steps;         /* steps beyond one for each of them */
     uint64_t n_unexpected_hits;     /* receives that found a message */
     uint64_t n_wildcards;           /* receives with a wildcard */

@@ -30,8 +30,9 @@ static const struct fathom_cvar cvars[] = {
 };
 
 static const struct fathom_term attempts[] = {
-    {AT(n_posted_hits)}, {AT(n_posts)}, {AT(n_other_attempts)}};
-static const struct fathom_term steps[] = {{AT(n_posted_hits)}, {AT(n_posts)}, {AT(n_other_steps)}};
+    {AT(n_posted_hits)}, {AT(n_posted)}, {AT(n_other_attempts)}};
+static const struct fathom_term steps[] = {
+    {AT(n_posted_hits)}, {AT(n_posted)}, {AT(n_other_steps)}};
 
 static const struct fathom_pvar pvars[] = {
     {.name = "match_unexpected_length",
