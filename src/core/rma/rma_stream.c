@@ -523,7 +523,7 @@ static int keep(struct fm_rma_stream *s, const struct job *j)
         fm_object_ref(kept->call.target_type);
     }
     fm_list_push(&s->jobs, &kept->link);
-    FM_STAT(fm_rma_counters->n_queued++);
+    FM_STAT(fm_rma_counters->n_queued += !is_control(j));
     return 0;
 }
 
