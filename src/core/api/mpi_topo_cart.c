@@ -63,7 +63,7 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
     rc = fm_find_intracomm(FM_CALL, comm, "newrank", newrank, &c);
     rc = rc == MPI_SUCCESS ? check_grid(FM_CALL, c, &grid) : rc;
     if (rc == MPI_SUCCESS) {
-        *newrank = c->rank < fm_grid_size(&grid) ? c->rank : MPI_UNDEFINED;
+        rc = fm_raise_status(c, FM_CALL, fm_cart_map(c, &grid, newrank));
     }
     fm_api_leave();
     return rc;

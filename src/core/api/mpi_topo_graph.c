@@ -70,7 +70,7 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[
     rc = fm_find_intracomm(FM_CALL, comm, "newrank", newrank, &c);
     rc = rc == MPI_SUCCESS ? check_graph(FM_CALL, c, &graph) : rc;
     if (rc == MPI_SUCCESS) {
-        *newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
+        rc = fm_raise_status(c, FM_CALL, fm_graph_map(c, &graph, newrank));
     }
     fm_api_leave();
     return rc;

@@ -160,6 +160,21 @@ int fm_locality_read(int out_instances[FM_LOCALITY_N_TYPES])
     return 0;
 }
 
+int fm_locality_cache(void)
+{
+    int instances[FM_LOCALITY_N_TYPES];
+
+    if (fm_locality_read(instances) != 0) {
+        return -1;
+    }
+    for (int k = 0; k < FM_LOCALITY_N_TYPES; k++) {
+        if (types[k].type == HWLOC_OBJ_L3CACHE) {
+            return instances[k] >= 0 ? instances[k] : -1;
+        }
+    }
+    return -1;
+}
+
 static int node_of_self(void)
 {
     const struct fm_pm *pm = fm_runtime.pm;

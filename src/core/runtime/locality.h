@@ -26,6 +26,9 @@ int fm_locality_read(int out_instances[FM_LOCALITY_N_TYPES]);
 /* "hwloc://Machine" for 0, and so on. */
 const char *fm_locality_type_name(int type);
 
+/* The instance of the level-3 cache that this process is restricted to, -1: none. */
+int fm_locality_cache(void);
+
 /*
  * A color for MPI_Comm_split_type: equal in all processes that are restricted to the same instance
  * of a type. Its name is given with or without "hwloc://", in any case. MPI_UNDEFINED: the type is

@@ -11,6 +11,11 @@ int fm_locality_read(int out_instances[FM_LOCALITY_N_TYPES])
                                       "and build again");
 }
 
+int fm_locality_cache(void)
+{
+    return -1;
+}
+
 const char *fm_locality_type_name(int type)
 {
     return "";

@@ -69,6 +69,7 @@ struct fm_process {
     struct fm_pm *pm;
     struct fm_process_counters *counters;
     struct fm_transport *open[FM_N_TRANSPORTS]; /* NULL: not open */
+    int *groups; /* by process: node and group of transport_cliques; NULL: no groups */
 };
 
 static int publish(struct fm_process *p, struct fm_transport *tp)
@@ -257,7 +258,26 @@ int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_c
     return 0;
 }
 
+/* With groups of processes that stand for hosts, each one counts as a node. */
+const int *fm_process_nodes(struct fm_process *p)
+{
+    const struct fm_pm *pm = p->pm;
+    int n_cliques = (int)p->counters->cliques;
+
+    if (n_cliques <= 1) {
+        return pm->node_of;
+    }
+    p->groups = p->groups ? p->groups : malloc((size_t)pm->size * sizeof(int));
+    for (int i = 0; p->groups && i < pm->size; i++) {
+        p->groups[i] = (pm->node_of ? pm->node_of[i] : 0) * n_cliques + i % n_cliques;
+    }
+    return p->groups ? p->groups : pm->node_of;
+}
+
 void fm_process_close(struct fm_process *p)
 {
+    if (p) {
+        free(p->groups);
+    }
     free(p);
 }

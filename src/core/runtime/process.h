@@ -42,5 +42,7 @@ struct fm_process_blocks {
  */
 int fm_process_open(struct fm_channel *ch, struct fm_pm *pm, struct fm_process_counters *counters,
                     const struct fm_process_blocks *blocks, struct fm_process **out_process);
+/* Process index -> number of its node, NULL: all on one node. Lives as long as the pm and p. */
+const int *fm_process_nodes(struct fm_process *p);
 /* NULL is fine. The transports belong to the channel. */
 void fm_process_close(struct fm_process *p);

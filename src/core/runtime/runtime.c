@@ -15,8 +15,10 @@
 #include "core/p2p/wait.h"
 #include "core/runtime/host.h"
 #include "core/runtime/leaks.h"
+#include "core/runtime/locality.h"
 #include "core/runtime/process.h"
 #include "core/runtime/runtime_base.h"
+#include "core/topo/place.h"
 #include "util/log.h"
 
 /* The one root of the library; see runtime.h for what guards it. */
@@ -176,7 +178,8 @@ static int make_world(void)
         drop_world();
         return rc;
     }
-    fm_root.node_of = pm->node_of;
+    fm_root.node_of = fm_process_nodes(rt->process);
+    fm_place_cache = fm_locality_cache;
     fm_handle_predefine(MPI_COMM_WORLD, rt->world);
     fm_handle_predefine(MPI_COMM_SELF, rt->self);
     return 0;

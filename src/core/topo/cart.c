@@ -6,6 +6,7 @@
 
 #include "core/comm/comm_make.h"
 #include "core/object/group.h"
+#include "core/topo/graph.h"
 #include "core/topo/place.h"
 #include "util/status.h"
 
@@ -67,18 +68,67 @@ static int finish(struct fm_comm *made, const struct fm_grid *grid, struct fm_co
     return 0;
 }
 
+/* The grid as a graph; *out_numbers, which it points into, is to be freed. */
+static int graph_of(const struct fm_grid *grid, struct fm_graph *out_graph, int **out_numbers)
+{
+    int n = fm_grid_size(grid), n_edges = 0;
+    int *numbers = malloc(((size_t)n * (size_t)(1 + 2 * grid->n_dims) + 1) * sizeof(int));
+    int *edges = numbers + n;
+
+    if (!numbers) {
+        return fm_fail(-FM_E_NOMEM, "no memory for a grid of %d ranks", n);
+    }
+    for (int rank = 0; rank < n; rank++) {
+        for (int i = 0; i < 2 * grid->n_dims; i++) {
+            int neighbor = fm_grid_shift(grid, rank, i / 2, i % 2 ? 1 : -1);
+
+            if (neighbor != MPI_PROC_NULL) {
+                edges[n_edges++] = neighbor;
+            }
+        }
+        numbers[rank] = n_edges;
+    }
+    *out_graph = (struct fm_graph){n, numbers, edges};
+    *out_numbers = numbers;
+    return 0;
+}
+
+int fm_cart_map(struct fm_comm *comm, const struct fm_grid *grid, int *out_rank)
+{
+    struct fm_graph graph;
+    int *numbers, rc = graph_of(grid, &graph, &numbers);
+
+    if (rc == 0) {
+        rc = fm_graph_map(comm, &graph, out_rank);
+        free(numbers);
+    }
+    return rc;
+}
+
+static int place(struct fm_comm *comm, const struct fm_grid *grid, int **out_placed)
+{
+    struct fm_graph graph;
+    int *numbers, rc = graph_of(grid, &graph, &numbers);
+
+    if (rc == 0) {
+        rc = fm_graph_place(comm, &graph, true, out_placed);
+        free(numbers);
+    }
+    return rc;
+}
+
 int fm_cart_create(struct fm_comm *comm, const struct fm_grid *grid, bool is_reordered,
                    struct fm_comm **out_comm)
 {
     struct fm_comm *made = NULL;
-    struct fm_group *group;
-    int rc = fm_place_group(comm, fm_grid_size(grid), NULL, &group);
+    struct fm_group *group = NULL;
+    int *placed = NULL;
+    int rc = is_reordered ? place(comm, grid, &placed) : 0;
 
-    if (rc != 0) {
-        return rc;
-    }
-    rc = fm_comm_make_create(comm, group, &made);
+    rc = rc == 0 ? fm_place_group(comm, fm_grid_size(grid), placed, &group) : rc;
+    rc = rc == 0 ? fm_comm_make_create(comm, group, &made) : rc;
     fm_group_unref(group);
+    free(placed);
     return rc == 0 ? finish(made, grid, out_comm) : rc;
 }
 

@@ -9,5 +9,8 @@
 int fm_cart_create(struct fm_comm *comm, const struct fm_grid *grid, bool is_reordered,
                    struct fm_comm **out_comm);
 
+/* MPI_Cart_map: the node of the calling rank, MPI_UNDEFINED: none. Local. */
+int fm_cart_map(struct fm_comm *comm, const struct fm_grid *grid, int *out_rank);
+
 /* MPI_Cart_sub: collective over comm, which is Cartesian. remain[i] not 0: dimension i stays. */
 int fm_cart_sub(struct fm_comm *comm, const int remain[], struct fm_comm **out_comm);

@@ -201,6 +201,85 @@ static int make_topo(const struct fm_comm *comm, const struct ends *in, const st
     return 0;
 }
 
+/* The edges out of all ranks, in rank 0: *out_all in the order of ranks, and index[] as in
+   MPI_Graph_create. */
+static int gather_graph(struct fm_comm *comm, const struct ends *out, struct ends *out_all,
+                        int *index)
+{
+    const struct fm_buf one = {(void *)&out->n, sizeof(out->n), fm_dtype_byte()};
+    const struct fm_buf ns = {index, sizeof(out->n), fm_dtype_byte()};
+    int *to = calloc((size_t)out->n + 1, sizeof(*to)); /* all to rank 0 */
+    int rc = to ? fm_gather(&one, &ns, 0, comm) : no_memory(out->n);
+
+    rc = rc == 0 ? deliver(comm, out->n, to, out->ends, out_all) : rc;
+    for (int i = 1; rc == 0 && comm->rank == 0 && i < comm->size; i++) {
+        index[i] += index[i - 1];
+    }
+    free(to);
+    return rc;
+}
+
+/* Which rank each node goes to. */
+static int place(struct fm_comm *comm, const struct ends *out, int *placed)
+{
+    struct fm_place_graph graph = {.n = comm->size};
+    struct ends all = {0, NULL};
+    int *index = malloc((size_t)comm->size * sizeof(*index)), *edges = NULL;
+    int rc = index ? gather_graph(comm, out, &all, index) : no_memory(comm->size);
+
+    if (rc == 0) {
+        edges = malloc((2 * (size_t)all.n + 1) * sizeof(*edges));
+        rc = edges ? 0 : no_memory(all.n);
+    }
+    for (int i = 0; rc == 0 && i < all.n; i++) {
+        edges[i] = all.ends[i].rank;
+        edges[all.n + i] = all.ends[i].weight;
+    }
+    graph.index = index;
+    graph.edges = edges;
+    graph.weights = edges ? edges + all.n : NULL;
+    rc = rc == 0 ? fm_place_all(comm, &graph, placed) : rc;
+    free(edges);
+    free(index);
+    free(all.ends);
+    return rc;
+}
+
+/* The edges of a node go to the rank that it is placed on; they are used up. */
+static int move_ends(struct fm_comm *comm, int to_rank, struct ends *ends)
+{
+    int *to = malloc(((size_t)ends->n + 1) * sizeof(*to));
+    struct ends moved;
+    int rc;
+
+    for (int i = 0; to && i < ends->n; i++) {
+        to[i] = to_rank;
+    }
+    rc = to ? deliver(comm, ends->n, to, ends->ends, &moved) : no_memory(ends->n);
+    free(to);
+    if (rc == 0) {
+        free(ends->ends);
+        *ends = moved;
+    }
+    return rc;
+}
+
+/* Place the nodes, and take their edges there. *out_placed is to be freed. */
+static int reorder(struct fm_comm *comm, struct ends *in, struct ends *out, int **out_placed)
+{
+    int *placed = malloc((size_t)comm->size * sizeof(*placed));
+    int rc = placed ? place(comm, out, placed) : no_memory(comm->size);
+
+    rc = rc == 0 ? move_ends(comm, placed[comm->rank], in) : rc;
+    rc = rc == 0 ? move_ends(comm, placed[comm->rank], out) : rc;
+    if (rc != 0) {
+        free(placed);
+        return rc;
+    }
+    *out_placed = placed;
+    return 0;
+}
+
 /* With the edges of the calling rank, which are used up. Collective. */
 static int create(struct fm_comm *comm, struct ends *in, struct ends *out, bool is_weighted,
                   bool is_reordered, struct fm_comm **out_comm)
@@ -208,11 +287,14 @@ static int create(struct fm_comm *comm, struct ends *in, struct ends *out, bool 
     struct fm_comm *made = NULL;
     struct fm_group *group = NULL;
     struct fm_topo *topo = NULL;
+    int *placed = NULL;
     int rc = check_agreement(comm, in, out, is_weighted);
 
-    rc = rc == 0 ? fm_place_group(comm, comm->size, NULL, &group) : rc;
+    rc = rc == 0 && is_reordered ? reorder(comm, in, out, &placed) : rc;
+    rc = rc == 0 ? fm_place_group(comm, comm->size, placed, &group) : rc;
     rc = rc == 0 ? fm_comm_make_create(comm, group, &made) : rc;
     fm_group_unref(group);
+    free(placed);
     rc = rc == 0 ? make_topo(made, in, out, is_weighted, &topo) : rc;
     free(in->ends);
     free(out->ends);

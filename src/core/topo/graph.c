@@ -2,6 +2,7 @@
 /* Graph topologies. */
 #include "core/topo/graph.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/comm/comm_make.h"
@@ -39,19 +40,53 @@ static int make_topo(const struct fm_graph *graph, int rank, struct fm_topo **ou
     return 0;
 }
 
+int fm_graph_place(struct fm_comm *comm, const struct fm_graph *graph, bool is_collective,
+                   int **out_placed)
+{
+    const struct fm_place_graph g = {graph->n_nodes, graph->index, graph->edges, NULL};
+    int *placed = malloc(((size_t)graph->n_nodes + 1) * sizeof(int));
+    int rc;
+
+    if (!placed) {
+        return fm_fail(-FM_E_NOMEM, "no memory to place %d nodes", graph->n_nodes);
+    }
+    rc = is_collective ? fm_place_all(comm, &g, placed) : fm_place_local(comm, &g, placed);
+    if (rc != 0) {
+        free(placed);
+        return rc;
+    }
+    *out_placed = placed;
+    return 0;
+}
+
+int fm_graph_map(struct fm_comm *comm, const struct fm_graph *graph, int *out_rank)
+{
+    int *placed, rc = fm_graph_place(comm, graph, false, &placed);
+
+    if (rc != 0) {
+        return rc;
+    }
+    *out_rank = MPI_UNDEFINED;
+    for (int i = 0; i < graph->n_nodes; i++) {
+        *out_rank = placed[i] == comm->rank ? i : *out_rank;
+    }
+    free(placed);
+    return 0;
+}
+
 int fm_graph_create(struct fm_comm *comm, const struct fm_graph *graph, bool is_reordered,
                     struct fm_comm **out_comm)
 {
     struct fm_comm *made = NULL;
     struct fm_topo *topo = NULL;
-    struct fm_group *group;
-    int rc = fm_place_group(comm, graph->n_nodes, NULL, &group);
+    struct fm_group *group = NULL;
+    int *placed = NULL;
+    int rc = is_reordered ? fm_graph_place(comm, graph, true, &placed) : 0;
 
-    if (rc != 0) {
-        return rc;
-    }
-    rc = fm_comm_make_create(comm, group, &made);
+    rc = rc == 0 ? fm_place_group(comm, graph->n_nodes, placed, &group) : rc;
+    rc = rc == 0 ? fm_comm_make_create(comm, group, &made) : rc;
     fm_group_unref(group);
+    free(placed);
     if (rc == 0 && made) {
         rc = make_topo(graph, made->rank, &topo);
     }

@@ -9,6 +9,13 @@
 int fm_graph_create(struct fm_comm *comm, const struct fm_graph *graph, bool is_reordered,
                     struct fm_comm **out_comm);
 
+/* Nodes to ranks of comm (place.h), by all that is known of the processes (collective), or by what
+   every process knows; *out_placed is to be freed. */
+int fm_graph_place(struct fm_comm *comm, const struct fm_graph *graph, bool is_collective,
+                   int **out_placed);
+/* MPI_Graph_map: the node of the calling rank, MPI_UNDEFINED: none. Local. */
+int fm_graph_map(struct fm_comm *comm, const struct fm_graph *graph, int *out_rank);
+
 /* The neighbors of a rank: *out_n of them. */
 static inline const int *fm_graph_neighbors(const struct fm_graph *graph, int rank, int *out_n)
 {
