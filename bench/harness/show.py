@@ -92,6 +92,18 @@ def table(results, libraries):
         print_table(head, lines)
 
 
+def means(results, libraries):
+    """The collectives of coll/table, whose figures are called npN_KIND: one ratio for each number of ranks."""
+    names, ratios = [lib.name for lib in libraries], {}
+    for key, (row, _) in results.items():
+        theirs = against(results, key, names)
+        if key[0].startswith("np") and theirs and row.get("fathom"):
+            ratios.setdefault(int(key[0][2:].split("_")[0]), []).append(row["fathom"] / theirs)
+    for ranks, values in sorted(ratios.items()):
+        print("\nCollectives of %d ranks: geometric mean of %d ratios %.2f, the worst %.2f." % (
+            ranks, len(values), math.exp(sum(map(math.log, values)) / len(values)), max(values)))
+
+
 def transport_table(results):
     """results: {(transport, figure, parameter): {"fathom": x, "fi_pingpong": y}, unit}."""
     lines = []
