@@ -109,6 +109,7 @@ struct fm_rma {
        sum. The list belongs to the caller, too. Not for atomics. */
     const struct fm_rma_piece *pieces;
     uint32_t n_pieces;
+    bool is_own_work; /* the peer copies for itself meanwhile: its assistance is not requested */
     /*
      * From inside poll(), or before rma() returns. Status 0 says: GET and `result` have their
      * bytes; what PUT and atomics did is visible at the target, to its processors and to all later

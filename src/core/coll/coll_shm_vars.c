@@ -15,7 +15,7 @@
     X("coll_shm_max", "coll_node_max", max, "bytes", 16 << 10, 48, 256 << 10,                      \
       "Longest contribution of a rank that is passed through the shared memory of a "              \
       "communicator; raise it where more ranks than processors exchange medium vectors.")          \
-    X("coll_shm_memory", "coll_node_memory", memory, "bytes", 1 << 20, 4 << 10, 64 << 20,        \
+    X("coll_shm_memory", "coll_node_memory", memory, "bytes", 4 << 20, 4 << 10, 64 << 20,        \
       "Limit of the shared memory of one communicator; with many ranks it lowers coll_shm_max.")   \
     X("coll_shm_comms", "coll_node_comms", max_comms, "comms", 16, 0, INT32_MAX,                   \
       "Limit of communicators of a process that have such memory at a time; raise it when more "   \

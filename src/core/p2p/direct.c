@@ -7,9 +7,9 @@
 #include "core/p2p/wait.h"
 #include "util/status.h"
 
-/* Bytes of one transfer: short enough that transports complete it inside rma(), without asking the
-   other process to assist, and long enough that the system call does not count. */
-#define PIECE (48 << 10)
+/* Bytes of one transfer: short enough that transports complete it inside rma(), and long enough
+   that the system call does not count: with 48 KiB an allgather of 1 MiB takes 20 % longer. */
+#define PIECE (256 << 10)
 
 struct copy {
     struct fm_rma rma;
@@ -44,8 +44,12 @@ static bool is_done(void *ctx)
 static int copy_piece(struct fm_channel *ch, struct fm_ep *ep, enum fm_rma_op op, void *local,
                       uint64_t remote, size_t len)
 {
-    struct copy c = {
-        .rma = {.op = op, .local = local, .len = len, .remote = {.addr = remote}, .done = on_done}};
+    struct copy c = {.rma = {.op = op,
+                             .local = local,
+                             .len = len,
+                             .remote = {.addr = remote},
+                             .is_own_work = true,
+                             .done = on_done}};
     int rc;
 
     while ((rc = ep->ops->rma(ep, &c.rma)) == FM_AGAIN) {

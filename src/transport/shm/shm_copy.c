@@ -241,7 +241,7 @@ int fm_shm_copy_rma(struct fm_ep *fep, struct fm_rma *rma)
     if (ep->is_dead) {
         return fm_fail(-FM_E_PEER, "process %d has ended", fep->peer);
     }
-    can_share = is_shared(t, ep, rma->len);
+    can_share = !rma->is_own_work && is_shared(t, ep, rma->len);
     if (can_share && ep->n_backoff == 0) {
         return start(t, ep, rma, shared_chunk(t, rma->len), true);
     }
