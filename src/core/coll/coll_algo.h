@@ -7,7 +7,7 @@
 
 #include "core/coll/coll_sched.h"
 
-/* The functions of the rows that go by messages. */
+/* The functions of the rows that use messages. */
 #define FM_COLL_DECLARE_MSG(algo) void algo(struct fm_sched *s, const struct fm_coll *c);
 #define FM_COLL_DECLARE_SHM(algo)
 #define FM_COLL_DECLARE_DIRECT(algo)
@@ -27,7 +27,7 @@ struct fm_accu {
     struct fm_buf other;
     bool is_borrowed; /* `mine` is the user's contribution, only read; else temporary memory */
 };
-/* mine = other op mine, or mine op other when the other operand stands right of ours. */
+/* mine = other op mine, or mine op other when `other` is the right operand. */
 void fm_accu_combine(struct fm_sched *s, struct fm_accu *a, struct fm_op *op, bool other_is_left);
 /* `mine` is this rank's contribution to a reduction, where it lies. */
 struct fm_accu fm_accu_begin(struct fm_sched *s, const struct fm_coll *c);

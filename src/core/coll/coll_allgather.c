@@ -65,7 +65,7 @@ void fm_algo_allgather_bruck(struct fm_sched *s, const struct fm_coll *c)
 }
 
 /* Round k: exchange all that one has with the rank that differs in bit k. For powers of two; data
-   lies at its place at once. Blocks of the v form may lie anywhere: one message each. */
+   arrives where it belongs. Blocks of the v form may lie anywhere: one message each. */
 void fm_algo_allgather_doubling(struct fm_sched *s, const struct fm_coll *c)
 {
     int size = c->comm->size, rank = c->comm->rank;

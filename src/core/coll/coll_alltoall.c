@@ -84,7 +84,7 @@ void fm_algo_alltoall_bruck(struct fm_sched *s, const struct fm_coll *c)
     }
 }
 
-/* Everything at once, the nearest ranks first, at most WINDOW exchanges under way. */
+/* All exchanges overlap, the nearest ranks first, with at most WINDOW of them under way. */
 void fm_algo_alltoall_window(struct fm_sched *s, const struct fm_coll *c)
 {
     int size = c->comm->size, rank = c->comm->rank;

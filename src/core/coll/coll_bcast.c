@@ -2,7 +2,8 @@
 /* Barrier and broadcast. */
 #include "core/coll/coll_algo.h"
 
-/* Round k: tell the rank 2^k above, hear from the one 2^k below. ceil(log2 p) rounds. */
+/* Round k: send a token to the rank 2^k above, receive one from the rank 2^k below. ceil(log2 p)
+   rounds. */
 void fm_algo_barrier_dissemination(struct fm_sched *s, const struct fm_coll *c)
 {
     struct fm_buf none = fm_buf_bytes(NULL, 0);
@@ -13,8 +14,8 @@ void fm_algo_barrier_dissemination(struct fm_sched *s, const struct fm_coll *c)
     }
 }
 
-/* Ranks count from the root; a rank hears from the one that lacks its lowest set bit, and tells
-   those above that differ in a lower bit, the farthest first. */
+/* Ranks count from the root; a rank receives from the one that lacks its lowest set bit, and sends
+   to those above that differ in a lower bit, the farthest first. */
 void fm_algo_bcast_binomial(struct fm_sched *s, const struct fm_coll *c)
 {
     struct fm_buf data = fm_buf_of(c->recv.buf, c->recv.count, c->recv.dtype);

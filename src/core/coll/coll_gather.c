@@ -19,7 +19,7 @@ static struct fm_buf whole(const struct fm_side *side)
     return fm_buf_of(side->buf, side->count, side->dtype);
 }
 
-/* Where rank `rel` hangs in the tree: at rel - up; below it are ranks [rel, rel + span). */
+/* Place of rank `rel` in the tree: its parent is rel - up; below it are ranks [rel, rel + span). */
 struct place {
     int rel, up, span;
 };
@@ -36,7 +36,7 @@ static struct place place_of(const struct fm_coll *c)
     return p;
 }
 
-/* Every rank hands all that its subtree has to the one above: log2(p) rounds. */
+/* Every rank sends all blocks of its subtree to its parent: log2(p) rounds. */
 void fm_algo_gather_binomial(struct fm_sched *s, const struct fm_coll *c)
 {
     int size = c->comm->size;
@@ -71,7 +71,7 @@ void fm_algo_gather_binomial(struct fm_sched *s, const struct fm_coll *c)
     }
 }
 
-/* Straight to the root: for long blocks, and for the v form, where only the root knows lengths. */
+/* Directly to the root: for long blocks, and for the v form, where only the root knows lengths. */
 void fm_algo_gather_linear(struct fm_sched *s, const struct fm_coll *c)
 {
     int size = c->comm->size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives on intercommunicators (MPI-5.0 6.2.3): data of one group goes to the other, in
- * straight lines. Where a group must learn a result of the other's data, its rank 0 makes it and
- * hands it round in its own group.
+ * Collectives on intercommunicators (MPI-5.0 6.2.3): data of one group goes
+ * directly to the other. Where a group needs a result of the other's data, its rank 0 computes it
+ * and distributes it in its own group.
  */
 #include "core/coll/coll_algo.h"
 
@@ -11,7 +11,7 @@ static struct fm_buf whole(const struct fm_side *side)
     return fm_buf_of(side->buf, side->count, side->dtype);
 }
 
-/* All of this group hear of it when all of the other are here. */
+/* All ranks of this group get a token when all ranks of the other have arrived. */
 static void barrier(struct fm_sched *s, const struct fm_coll *c)
 {
     struct fm_buf none = fm_buf_bytes(NULL, 0);
@@ -116,8 +116,8 @@ static void reduce(struct fm_sched *s, const struct fm_coll *c)
     }
 }
 
-/* Rank 0 reduces what the other group contributes, and hands it to its own group: to each rank all
-   of it, or, with counts, a block. */
+/* Rank 0 reduces what the other group contributes, and distributes it in its own group: to each
+   rank all of it, or, with counts, a block. */
 static void reduce_and_spread(struct fm_sched *s, const struct fm_coll *c, MPI_Count count)
 {
     bool is_block = c->kind == FM_COLL_REDUCE_SCATTER;

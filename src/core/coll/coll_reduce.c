@@ -3,8 +3,8 @@
  * Reduce, allreduce, reduce_scatter.
  *
  * All of them keep the order of operands (rank 0 leftmost), so that they serve operations that do
- * not commute: a partial result always covers consecutive ranks, and what stands on the left is
- * applied from the left. Since both partners of an exchange apply the same operands in the same
+ * not commute: a partial result always covers consecutive ranks, and what is on the left is applied
+ * from the left. Since both partners of an exchange apply the same operands in the same
  * order, all ranks of an allreduce get the same bits.
  */
 #include "core/coll/coll_algo.h"
@@ -64,7 +64,7 @@ static int fold(struct fm_sched *s, const struct fm_coll *c, struct fm_accu *a, 
     return rank / 2;
 }
 
-/* The rank that goes by a number after fold(). */
+/* The rank that has a number after fold(). */
 static int unfolded(const struct fm_coll *c, int number, int pof2)
 {
     int n_pairs = c->comm->size - pof2;
@@ -72,7 +72,7 @@ static int unfolded(const struct fm_coll *c, int number, int pof2)
     return number < n_pairs ? 2 * number + 1 : number + n_pairs;
 }
 
-/* The rank that goes by a number in a tree with a certain root: of a pair the root, or the odd
+/* The rank that has a number in a tree with a certain root: of a pair the root, or the odd
    one. */
 static int holder(const struct fm_coll *c, int number, int pof2)
 {
@@ -220,7 +220,7 @@ static void fold_halves(struct fm_sched *s, const struct fm_coll *c, struct halv
 static void begin_halves(struct fm_sched *s, const struct fm_coll *c, bool has_result,
                          struct halves *h)
 {
-    bool is_contig = c->recv.dtype->is_contig; /* else what lies in its gaps is not ours */
+    bool is_contig = c->recv.dtype->is_contig; /* else its gaps belong to the user */
 
     *h = (struct halves){.pof2 = fm_coll_pof2_below(c->comm->size)};
     h->from = fm_coll_contribution(c);
@@ -309,8 +309,8 @@ void fm_algo_allreduce_halving(struct fm_sched *s, const struct fm_coll *c)
     unfold(s, c, h.into, h.pof2);
 }
 
-/* The parts go to one number only: of two partners the one that differs from the top hands over all
-   that it has, and leaves. */
+/* The parts go to one number only: of two partners the one that differs from the top sends all that
+   it has, and is done. */
 static void gather_parts(struct fm_sched *s, const struct fm_coll *c, struct fm_buf whole, int top,
                          const struct halves *h)
 {

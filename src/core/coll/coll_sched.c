@@ -283,7 +283,7 @@ static int start(const struct fm_sched *s, struct fm_step *step)
                                       : fm_isend(&m, FM_SEND_STANDARD, &step->req);
 }
 
-/* After a failure: nothing may write into our memory any more. */
+/* After a failure: no message may write into the buffers of this call any more. */
 static void take_back(struct fm_sched *s, struct fm_step *step)
 {
     struct fm_request *r = step->req;

@@ -7,18 +7,17 @@
  * receives between two fences run at the same time; a fence waits for them. Local steps (copy,
  * apply) happen in program order and must not touch what a send or receive since the last fence
  * uses. No step's outcome steers an algorithm, therefore the same calls may be
- *   - immediate: local steps are done at once, messages at the next fence (blocking collectives:
- * nothing
- *     is recorded, one message or exchange between two fences needs no request), or
+ *   - immediate: local steps are executed when they are called, messages at the next fence. So do
+ *     blocking collectives: nothing is recorded, one exchange between two fences needs no request;
  *   - recorded, to be run by progress, once or many times.
  *
- * The first failure is kept in `rc`. The rank goes on then, so that no other waits for it in vain:
- * local steps do nothing any more, messages are received into nothing, and empty ones are sent.
- * Whoever gets less than there should be fails too (MPI-5.0 6.1: as much as was sent is received),
- * so that no rank takes for data what another could not make. Where the error is going to end the
- * job, an immediate schedule does not go on: if the ranks were called with counts that made them
- * choose different algorithms, it could wait for messages that nobody sends. Temporary memory lives
- * as long as the schedule.
+ * The first failure is kept in `rc`. The rank goes on then, so that no other rank waits for it for
+ * ever: local steps do nothing any more, messages are received into nothing, and empty ones are
+ * sent. A rank that receives less than it should fails too (MPI-5.0 6.1: as much as was sent is
+ * received), so that no rank takes for data what another could not make. Where the error is going
+ * to end the job, an immediate schedule does not go on: if the ranks were called with counts that
+ * made them choose different algorithms, it could wait for messages that are never sent. Temporary
+ * memory lives as long as the schedule.
  */
 #pragma once
 

@@ -73,7 +73,7 @@ static int class_of(int status)
     }
 }
 
-/* A message is complete; its handle is ours. */
+/* A message is complete; the run owns its handle. */
 static void take_result(struct run *run, const struct fm_step *step, struct fm_request *r)
 {
     struct fm_status st;

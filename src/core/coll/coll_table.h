@@ -70,7 +70,7 @@ struct fm_sched;
     X(GATHER, gather, binomial, "binomial", MSG, uniform, all, BELOW(gather_long),                 \
       "packed blocks up a binomial tree")                                                          \
     X(GATHER, gather, linear, "linear", MSG, all, all, ANY(none),                                  \
-      "every block straight to the root")
+      "every block directly to the root")
 #define FM_COLL_SCATTER_ALGOS(X)                                                                   \
     X(SCATTER, scatter, shm, "shm", SHM, uniform, all, ANY(none), FM_COLL_SHM_WHAT)                \
     X(SCATTER, scatter, direct, "direct", DIRECT, uniform, all, FROM(direct_from),                 \
@@ -78,7 +78,7 @@ struct fm_sched;
     X(SCATTER, scatter, binomial, "binomial", MSG, uniform, all, BELOW(scatter_long),              \
       "packed blocks down a binomial tree")                                                        \
     X(SCATTER, scatter, linear, "linear", MSG, all, all, ANY(none),                                \
-      "every block straight from the root")
+      "every block directly from the root")
 #define FM_COLL_ALLGATHER_ALGOS(X)                                                                 \
     X(ALLGATHER, allgather, shm, "shm", SHM, all, all, ANY(none), FM_COLL_SHM_WHAT)                \
     X(ALLGATHER, allgather, direct, "direct", DIRECT, all, all, FROM(direct_from),                 \
@@ -104,7 +104,7 @@ struct fm_sched;
     X(REDUCE_SCATTER, reduce_scatter, direct, "direct", DIRECT, elementwise, all,                  \
       FROM(direct_from), FM_COLL_DIRECT_WHAT)                                                      \
     X(REDUCE_SCATTER, reduce_scatter, pairwise, "pairwise", MSG, all, all,                         \
-      FROM(reduce_scatter_long), "every block straight to its rank")                               \
+      FROM(reduce_scatter_long), "every block directly to its rank")                               \
     X(REDUCE_SCATTER, reduce_scatter, by_reduce, "by_reduce", MSG, all, all, ANY(none),            \
       "reduced at rank 0, scattered")
 #define FM_COLL_SCAN_ALGOS(X)                                                                      \

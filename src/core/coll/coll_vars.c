@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variables and the event of the collectives, as rows over the words of coll_vars.h. */
+/* The rows of the variables and of the event of the collectives. */
 #include "core/coll/coll_vars.h"
 
 #include <string.h>
@@ -140,7 +140,7 @@ static const struct fathom_enum names = {"coll_algorithm", name_items, FM_ARRAY_
 static const struct fathom_event_item chosen_data[] = {
     {"comm", "Number of the communicator, unique within the process.", FATHOM_UNSIGNED_LONG_LONG},
     {"collective", "Kind of the operation.", FATHOM_INT, &kinds},
-    {"algorithm", "Algorithm that it goes by.", FATHOM_INT, &names},
+    {"algorithm", "Algorithm that serves it.", FATHOM_INT, &names},
     {"bytes", "What coll_*_bytes count of it.", FATHOM_UNSIGNED_LONG_LONG},
     {"reason", "Why that algorithm.", FATHOM_INT, &reasons},
 };
@@ -172,7 +172,7 @@ const struct fathom_table fm_coll_vars = {
 
 #define DEFAULT(thing, value, text) .thing = value,
 
-/* Private words, with the defaults, until fm_coll_vars_init() names those in the page. */
+/* Private counters, with the defaults, until fm_coll_vars_init() names those in the page. */
 static struct fm_coll_counters no_page = {.cut = {FM_COLL_CUTOFFS(DEFAULT)},
                                           .scratch_max = FM_COLL_SCRATCH_MAX};
 struct fm_coll_counters *fm_coll_counters = &no_page;

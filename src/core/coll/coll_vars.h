@@ -15,8 +15,8 @@
 /* Cut-offs: name, default in bytes, what it steers. */
 #define FM_COLL_CUTOFFS(X)                                                                         \
     X(direct_from, 4096,                                                                           \
-      "Bytes from which blocking collectives on one host copy straight between the buffers of "    \
-      "the ranks, where shared memory does not take the call; raise it when system calls are "     \
+      "Bytes from which blocking collectives on one host copy directly between the buffers of "    \
+      "the ranks, if their contributions exceed coll_shm_max; raise it when system calls are "     \
       "slow.")                                                                                     \
     X(bcast_long, 65536,                                                                           \
       "Bytes from which a broadcast to more than 3 ranks goes in pieces round "                    \
@@ -28,10 +28,10 @@
       "Bytes from which an allreduce halves vectors instead of sending "                           \
       "them whole; lower it when the operation is costly.")                                        \
     X(gather_long, 4096,                                                                           \
-      "Bytes of a block from which a gather goes straight to the root; raise "                     \
+      "Bytes of a block from which a gather sends directly to the root; raise "                    \
       "it when the root is slow to take many messages.")                                           \
     X(scatter_long, 4096,                                                                          \
-      "Bytes of a block from which a scatter goes straight from the root; "                        \
+      "Bytes of a block from which a scatter sends directly from the root; "                       \
       "raise it when the root is slow to send many messages.")                                     \
     X(allgather_long, 65536,                                                                       \
       "Bytes of the result from which an allgather goes round a ring; "                            \
@@ -43,8 +43,8 @@
       "Bytes of a block from which an alltoall makes one exchange at a "                           \
       "time; raise it when several exchanges use a link better.")                                  \
     X(reduce_scatter_long, 8192,                                                                   \
-      "Bytes from which a reduce_scatter with an operation that "                                  \
-      "commutes sends every block straight to its rank.")                                          \
+      "Bytes from which a reduce_scatter sends every block directly to its rank, which "           \
+      "combines them; raise it when memory for all blocks of a rank is short.")                    \
     X(neighbor_combine, 4096,                                                                      \
       "Bytes of all blocks for one neighbor up to which a neighbor_alltoall sends them in one "    \
       "message, where the neighbor has several edges; raise it when latency is high.")

@@ -19,7 +19,7 @@
 static struct {
     uint64_t *counters;
     uint32_t n_words;
-    uint32_t n_full;  /* words at the beginning in which no id is free */
+    uint32_t n_full;  /* leading words of the bitmap in which no id is free */
     uint64_t n_taken; /* ids in use */
 } used;
 

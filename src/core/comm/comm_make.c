@@ -194,8 +194,8 @@ int fm_comm_make_create(struct fm_comm *comm, struct fm_group *group, struct fm_
 }
 
 /*
- * Members of a group talk before they have a communicator: through a view, which has their ranks
- * but the context and the words of an existing communicator. Its collectives all have one tag,
+ * Members of a group communicate before they have a communicator: by a view, which has their ranks
+ * but the context and the counters of an existing communicator. Its collectives all have one tag,
  * which no other act on that communicator has at the same time; messages between two members keep
  * their order, being sent under the ranks of that communicator: under those of the group, the
  * first message of the next act would be taken for one of this act's, of another process. It lives
@@ -205,7 +205,7 @@ static void view_of(struct fm_comm *view, struct fm_comm *comm, struct fm_group 
 {
     *view = *comm;
     view->head =
-        (struct fm_object){.kind = FM_KIND_COMM, .refs = 2}; /* never let go by a request */
+        (struct fm_object){.kind = FM_KIND_COMM, .refs = 2}; /* never released by a request */
     view->group = group;
     view->remote_group = NULL;
     view->is_inter = false;

@@ -18,7 +18,7 @@ int fm_comm_make_dup(struct fm_comm *comm, struct fm_comm **out_comm);
 /* MPI_Comm_split; *out_comm is NULL for color MPI_UNDEFINED. */
 int fm_comm_make_split(struct fm_comm *comm, int color, int key, struct fm_comm **out_comm);
 
-/* MPI_Comm_create: *out_comm is NULL for a caller who is not in the group. */
+/* MPI_Comm_create: *out_comm is NULL for a caller that is not in the group. */
 int fm_comm_make_create(struct fm_comm *comm, struct fm_group *group, struct fm_comm **out_comm);
 
 /* MPI_Comm_create_group: collective over the group, whose members are all in comm. */

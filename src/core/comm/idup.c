@@ -86,7 +86,7 @@ static void write_steps(struct fm_sched *s, struct fm_comm *comm, struct act *ac
     fm_step_call(s, settle, act, first);
 }
 
-/* Ranks 0 tell each other the maxima of their sides. */
+/* The ranks 0 exchange the maxima of their sides. */
 static void write_inter_steps(struct fm_sched *s, struct fm_comm *comm, struct act *act)
 {
     struct fm_buf mine = numbers_of(act->whole.numbers), other = numbers_of(act->theirs);

@@ -11,8 +11,8 @@
 #include "core/p2p/recv.h"
 #include "util/status.h"
 
-/* Everything between the sides of an intercommunicator goes by its ranks 0, with the number of the
-   call as tag, which is the same on both sides. */
+/* All messages between the sides of an intercommunicator are between its ranks 0, with the
+   number of the call as tag, which is the same on both sides. */
 static struct fm_agree sides_of(struct fm_comm *inter)
 {
     return (struct fm_agree){.local = inter->local_comm,
@@ -43,7 +43,7 @@ static struct fm_buf bytes(void *buf, size_t len)
 
 /*
  * The leaders swap arrays of integers, and all learn that of the other side: *out_theirs, to be
- * freed. A leader's failure is told to its side as a negative length.
+ * freed. A leader sends its failure to its side as a negative length.
  */
 static int swap_arrays(const struct fm_agree *who, int *mine, int n, int **out_theirs, int *out_n)
 {

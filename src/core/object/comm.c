@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The communicator as an object: members, words in the page, life and end. How its context id is
- * agreed on is the comm room's affair.
+ * The communicator as an object: members, counters in the page, life and end. The comm room
+ * agrees on its context id.
  */
 #include "core/object/comm.h"
 
@@ -81,14 +81,14 @@ static const struct fathom_pvar pvars[] = {
      FATHOM_COUNTER, .at = WORD(n_created)},
     {"comm_freed", "Communicators whose last user is gone.", "comms",
      FATHOM_COUNTER, .at = WORD(n_freed)},
-    {"comm_utilization", "Share of comm_limit that is used up by communicators; look here when a "
-     "long run may forget to free some.", NULL, FATHOM_PERCENTAGE,
+    {"comm_utilization", "Share of comm_limit that communicators use; it grows when a program "
+     "forgets to free some.", NULL, FATHOM_PERCENTAGE,
      .verbosity = FATHOM_USER_DETAIL, .at = WORD(n_agreed), .whole_at = WORD(limit)},
-    {"comm_id", "Number of this communicator, unique within the process; look here to find it in "
-     "events that have its number, and in the shared page.", NULL, FATHOM_GENERIC,
+    {"comm_id", "Number of this communicator, unique within the process; events and the shared "
+     "page name it by this number.", NULL, FATHOM_GENERIC,
      .bind = OF_COMM(id)},
-    {"comm_context", "Context id of this communicator; look here to find its messages in events, "
-     "which have it (plus 1 for those of collectives).", NULL, FATHOM_GENERIC,
+    {"comm_context", "Context id of this communicator; events of its messages have this id, those "
+     "of collectives the id plus 1.", NULL, FATHOM_GENERIC,
      .bind = OF_COMM(context)},
     /* Name, class, type, binding and count are those of the example in MPI-5.0 15.3.10. */
     {"MPI_T_UMQ_LENGTH", "Unexpected messages that wait for a receive in this communicator.",
@@ -149,8 +149,8 @@ const struct fathom_table fm_comm_vars = {
     .member_block_len = sizeof(struct fm_comm_peer_counters),
 };
 
-/* The words of the room: private ones until fm_comm_init() names those in the page. Both, and the
-   number of the next communicator, are guarded by the library lock. */
+/* The counters of the room: private ones until fm_comm_init() names those in the page. Both, and
+   the number of the next communicator, are guarded by the library lock. */
 static struct comm_counters no_page = {.eager_limit = NO_LIMIT, .limit = MAX_COMMS};
 static struct comm_counters *counters = &no_page;
 static uint64_t next_id = 1;
@@ -174,8 +174,8 @@ static void emit(int which, const struct fm_comm *comm)
     fathom_mpit_emit(&events[which], counters, NULL, values);
 }
 
-/* Without a registry (unit tests) the words are ordinary memory. */
-static int take_words(struct fm_comm *comm)
+/* Without a registry (unit tests) the counters are ordinary memory. */
+static int take_counters(struct fm_comm *comm)
 {
     size_t len = sizeof(struct fm_comm_counters);
     void *block = NULL;
@@ -198,7 +198,7 @@ static int take_words(struct fm_comm *comm)
     return 0;
 }
 
-static void drop_words(struct fm_comm *comm)
+static void drop_counters(struct fm_comm *comm)
 {
     if (comm->has_own_counters) {
         free(comm->counters);
@@ -260,7 +260,7 @@ int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_grou
     comm->is_inter = remote_group != NULL;
     comm->session = group->session;
     comm->id = next_id++;
-    rc = take_words(comm);
+    rc = take_counters(comm);
     if (rc != 0) {
         fm_object_free(comm);
         return rc;
@@ -301,7 +301,7 @@ void fm_comm_release(struct fm_comm *comm)
     counters->n_freed++;
     end(comm);
     drop_parts(comm);
-    drop_words(comm);
+    drop_counters(comm);
     fm_comm_unref(comm->local_comm);
     fm_group_unref(comm->group);
     fm_group_unref(comm->remote_group);

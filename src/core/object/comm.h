@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The communicator: who belongs to it, and the context that keeps its messages apart.
+ * The communicator: its members, and the context that keeps its messages apart.
  *
  * A context id is even; messages between users travel in `context`, those of collectives in
  * `context + 1`. Ranks become process indices (which number the peers of the channel) through
@@ -17,7 +17,7 @@ struct fm_info;
 struct fm_errhandler;
 struct fm_attrs;
 
-/* Words of one communicator in the shared page; rows in comm.c. Those of its peers lie behind. */
+/* Counters of one communicator in the shared page; rows in comm.c. Those of its peers follow. */
 struct fm_comm_counters {
     uint64_t umq_len; /* unexpected messages waiting in this communicator (MPI_T_UMQ_LENGTH) */
     uint64_t prq_len; /* posted receives waiting */
@@ -28,7 +28,7 @@ struct fm_comm_counters {
     uint64_t context, id; /* as in struct fm_comm, for tools */
 } FM_ALIGNED(16);
 
-/* Words of each rank that messages may go to. */
+/* Counters of each rank that messages may go to. */
 struct fm_comm_peer_counters {
     struct fm_traffic sent;  /* messages of users handed to the engine */
     struct fm_traffic recvd; /* and delivered to users */
@@ -37,7 +37,7 @@ struct fm_comm_peer_counters {
 /* When collectives use memory that the ranks share; items of the enumeration. */
 enum fm_comm_coll_shm { FM_COMM_COLL_SHM_AUTO, FM_COMM_COLL_SHM_NEVER, FM_COMM_COLL_SHM_ALWAYS };
 
-/* What rooms above keep with a communicator: who has which place in `parts`. */
+/* Rooms above that keep state with a communicator: indices of `parts`. */
 enum fm_comm_part_id {
     FM_COMM_CONTEXT,   /* comm: the agreed context id */
     FM_COMM_COLL,      /* coll: memory that the ranks of one host share */
@@ -75,7 +75,7 @@ struct fm_comm {
     const void *session;  /* the session that it comes from; NULL: the world model */
     uint64_t coll_seq;    /* collective calls made on it, the same number in every rank */
     int coll_tag;         /* if not 0: tag of all its collectives, in the place of their number */
-    struct fm_comm *base; /* if not NULL: speaks in collectives under the ranks of this one */
+    struct fm_comm *base; /* if not NULL: collectives use the context and ranks of this one */
     uint64_t id;          /* unique within the process; names the object in the shared page */
     bool is_inter;
     bool is_freed;         /* MPI_Comm_free was called; lives on for pending operations */
@@ -97,9 +97,9 @@ extern const struct fathom_table fm_comm_vars;
 int fm_comm_init(void *block);
 
 /*
- * A communicator over a group (one reference of each is taken), with words in the page. *out_comm
- * has one reference. The errhandler, name, attributes and topology are the caller's to set. With
- * FM_CONTEXT_NONE its handle is refused as one of no communicator until fm_comm_settle().
+ * A communicator over a group (one reference of each is taken), with counters in the page.
+ * *out_comm has one reference. The errhandler, name, attributes and topology are the caller's to
+ * set. With FM_CONTEXT_NONE its handle is refused as one of no communicator until fm_comm_settle().
  */
 int fm_comm_create(struct fm_channel *ch, struct fm_group *group, struct fm_group *remote_group,
                    int rank, uint32_t context, struct fm_comm **out_comm);
