@@ -31,8 +31,8 @@ static _Noreturn void watch(struct fm_local *l, const struct fm_cleanup *job, in
 {
     char byte;
 
-    setsid(); /* signals to the process group of mpiexec do not reach it */
     prctl(PR_SET_NAME, "mpiexec-watch");
+    setsid(); /* signals to the process group of mpiexec do not reach it */
     keep_only(pipe_end);
     (void)!chdir("/");
     while (read(0, &byte, 1) < 0 && errno == EINTR) {
