@@ -280,3 +280,94 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     return rc;
 }
 FM_ALIAS(Comm_create_from_group)
+
+/* The other side, which counts in the leader only (7.6.2); *out_process: its leader. */
+static int find_remote_leader(struct fm_session *owner, const char *call, MPI_Group remote_group,
+                              int remote_leader, int *out_process)
+{
+    struct fm_group *remote;
+    int rc = fm_find_group_on(owner, call, remote_group, "remote_group", &remote);
+
+    if (rc != MPI_SUCCESS) {
+        return rc;
+    }
+    if (remote_leader < 0 || remote_leader >= remote->size) {
+        return fm_raise(owner, call, MPI_ERR_RANK,
+                        "remote_leader is %d but remote_group has ranks 0..%d", remote_leader,
+                        remote->size - 1);
+    }
+    *out_process = fm_group_proc(remote, remote_leader);
+    return MPI_SUCCESS;
+}
+
+static int check_inter(struct fm_session *owner, const char *call, const struct fm_group *local,
+                       int local_leader, const char *stringtag, const struct fm_errhandler *eh)
+{
+    if (!eh || (eh->type == FM_ERRHANDLER_USER && eh->of != FM_KIND_COMM)) {
+        return fm_raise(owner, call, MPI_ERR_ERRHANDLER,
+                        "errhandler is no error handler for a communicator");
+    }
+    if (!stringtag || strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN) {
+        return fm_raise(owner, call, MPI_ERR_ARG,
+                        "stringtag is NULL or longer than MPI_MAX_STRINGTAG_LEN - 1 (%d)",
+                        MPI_MAX_STRINGTAG_LEN - 1);
+    }
+    if (local->rank == MPI_UNDEFINED) {
+        return fm_raise(
+            owner, call, MPI_ERR_GROUP,
+            "the calling process is not in local_group: all members call, and no other");
+    }
+    if (local_leader < 0 || local_leader >= local->size) {
+        return fm_raise(owner, call, MPI_ERR_RANK,
+                        "local_leader is %d but local_group has ranks 0..%d", local_leader,
+                        local->size - 1);
+    }
+    return MPI_SUCCESS;
+}
+
+static int create_inter(struct fm_session *owner, const char *call, struct fm_group *local,
+                        int local_leader, int remote_leader, const char *stringtag,
+                        struct fm_errhandler *eh, MPI_Comm *newintercomm)
+{
+    struct fm_comm *made = NULL;
+    int rc = fm_session_make_intercomm(local, local_leader, remote_leader, stringtag, &made);
+
+    if (rc == 0) {
+        rc = fm_errhandler_set(made, eh);
+    }
+    *newintercomm = rc == 0 ? fm_handle_of(made) : MPI_COMM_NULL;
+    if (rc == -FM_E_INVAL) {
+        return fm_raise(owner, call, MPI_ERR_GROUP, "%s", fm_why());
+    }
+    return rc != 0 ? fm_raise_status(owner, call, rc) : MPI_SUCCESS;
+}
+
+int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+                                      MPI_Group remote_group, int remote_leader,
+                                      const char *stringtag, MPI_Info info,
+                                      MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+{
+    struct fm_errhandler *eh = fm_errhandler_get(errhandler);
+    struct fm_session *owner = NULL;
+    struct fm_group *local;
+    struct fm_info *i;
+    int rc, leader = 0;
+
+    fm_api_enter(FM_CALL);
+    rc = fm_find_group(FM_CALL, local_group, "local_group", &local);
+    if (rc == MPI_SUCCESS) {
+        owner = fm_session_get(local->session);
+    }
+    rc = rc == MPI_SUCCESS ? fm_find_out(owner, FM_CALL, "newintercomm", newintercomm) : rc;
+    rc = rc == MPI_SUCCESS ? fm_find_info(owner, FM_CALL, info, true, &i) : rc;
+    rc = rc == MPI_SUCCESS ? check_inter(owner, FM_CALL, local, local_leader, stringtag, eh) : rc;
+    if (rc == MPI_SUCCESS && local->rank == local_leader) {
+        rc = find_remote_leader(owner, FM_CALL, remote_group, remote_leader, &leader);
+    }
+    rc = rc == MPI_SUCCESS ? create_inter(owner, FM_CALL, local, local_leader, leader, stringtag,
+                                          eh, newintercomm)
+                           : rc;
+    fm_api_leave();
+    return rc;
+}
+FM_ALIAS(Intercomm_create_from_groups)

@@ -29,7 +29,6 @@
     X(MPI_Comm_join) \
     X(MPI_Comm_spawn) \
     X(MPI_Comm_spawn_multiple) \
-    X(MPI_Intercomm_create_from_groups) \
     X(MPI_Lookup_name) \
     X(MPI_Open_port) \
     X(MPI_Publish_name) \

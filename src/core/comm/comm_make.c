@@ -201,7 +201,7 @@ int fm_comm_make_create(struct fm_comm *comm, struct fm_group *group, struct fm_
  * first message of the next act would be taken for one of this act's, of another process. It lives
  * on the stack while its maker waits for all that was started on it.
  */
-static void view_of(struct fm_comm *view, struct fm_comm *comm, struct fm_group *group)
+void fm_comm_parts_view(struct fm_comm *view, struct fm_comm *comm, struct fm_group *group)
 {
     *view = *comm;
     view->head =
@@ -225,7 +225,7 @@ int fm_comm_make_create_group(struct fm_comm *comm, struct fm_group *group, int 
     uint32_t context;
     int rc;
 
-    view_of(&view, comm, group);
+    fm_comm_parts_view(&view, comm, group);
     view.coll_tag = FM_COLL_TAG_GROUP | (tag & FM_COLL_TAG_MASK);
     rc = fm_agree_context(&who, &context);
     return rc == 0 ? fm_comm_parts_make(comm, group, NULL, context, out_comm) : rc;

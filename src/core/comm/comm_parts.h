@@ -14,6 +14,9 @@ void fm_comm_parts_settle(struct fm_comm *comm, uint32_t context);
 /* The attributes of a copy; on failure the copy is gone. */
 int fm_comm_parts_copy_attrs(struct fm_comm *from, struct fm_comm *copy);
 
+/* A view of a group of comm's ranks (see comm_make.c): a communicator on the maker's stack. */
+void fm_comm_parts_view(struct fm_comm *view, struct fm_comm *comm, struct fm_group *group);
+
 /* One rank's say in a split. */
 struct fm_vote {
     int color, key, rank;

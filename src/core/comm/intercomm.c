@@ -185,6 +185,22 @@ int fm_intercomm_create(const struct fm_agree *who, struct fm_comm **out_comm)
     return rc;
 }
 
+int fm_intercomm_from_groups(struct fm_comm *comm, struct fm_group *local, int local_leader,
+                             int remote_leader, int tag, struct fm_comm **out_comm)
+{
+    struct fm_comm view;
+    const struct fm_agree who = {.local = &view,
+                                 .peer = comm,
+                                 .local_leader = local_leader,
+                                 .remote_leader = remote_leader,
+                                 .tag = (tag & FM_COLL_TAG_MASK) | FM_COLL_TAG_GROUP |
+                                        FM_COLL_TAG_INTER};
+
+    fm_comm_parts_view(&view, comm, local);
+    view.coll_tag = FM_COLL_TAG_GROUP | (tag & FM_COLL_TAG_MASK);
+    return fm_intercomm_create(&who, out_comm);
+}
+
 int fm_intercomm_dup(struct fm_comm *inter, struct fm_comm **out_comm)
 {
     const struct fm_agree who = sides_of(inter);

@@ -12,6 +12,11 @@
    leader's peer, remote_leader and tag count. -FM_E_INVAL: the groups overlap. */
 int fm_intercomm_create(const struct fm_agree *who, struct fm_comm **out_comm);
 
+/* MPI_Intercomm_create_from_groups: collective over `local`, whose members are all in comm, and
+   over its like on the other side. remote_leader is a rank of comm, and counts in the leader. */
+int fm_intercomm_from_groups(struct fm_comm *comm, struct fm_group *local, int local_leader,
+                             int remote_leader, int tag, struct fm_comm **out_comm);
+
 /* Collective over both groups of an intercommunicator. */
 int fm_intercomm_dup(struct fm_comm *inter, struct fm_comm **out_comm);
 /* NULL where the color or the group is empty on one side. */

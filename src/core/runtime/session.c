@@ -8,6 +8,7 @@
 
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
+#include "core/comm/intercomm.h"
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
@@ -159,6 +160,17 @@ static int number_of(const char *text)
         h = (h ^ (unsigned char)*text) * 16777619u;
     }
     return (int)(h & FM_COLL_TAG_MASK);
+}
+
+int fm_session_make_intercomm(struct fm_group *local, int local_leader, int remote_leader,
+                              const char *text, struct fm_comm **out_comm)
+{
+    struct fm_comm *base;
+    int rc = fm_runtime_base_comm(&base);
+
+    return rc ? rc
+              : fm_intercomm_from_groups(base, local, local_leader, remote_leader, number_of(text),
+                                         out_comm);
 }
 
 int fm_session_make_comm(struct fm_group *group, const char *text, struct fm_comm **out_comm)

@@ -44,3 +44,7 @@ int fm_session_pset_group(int n, struct fm_group **out_group);
  * the same group and text at the same time (MPI_Comm_create_from_group).
  */
 int fm_session_make_comm(struct fm_group *group, const char *text, struct fm_comm **out_comm);
+/* MPI_Intercomm_create_from_groups; remote_leader is a process, and counts in the leader only.
+   -FM_E_INVAL: the groups overlap. */
+int fm_session_make_intercomm(struct fm_group *local, int local_leader, int remote_leader,
+                              const char *text, struct fm_comm **out_comm);
