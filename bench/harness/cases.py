@@ -21,6 +21,8 @@ CASES = [
     Case("coll", "coll/table", ["4"], 2, 3, 90),
     Case("coll", "coll/table", ["4"], 4, 3, 120),
     Case("coll", "coll/table", ["3"], 16, 2, 300),
+    Case("halo", "coll/halo", [], 2, 9, 40),
+    Case("halo", "coll/halo", [], 8, 3, 60),
     Case("blocked", "p2p/blocked", [], 16, 1, 30),
     Case("busy", "p2p/busy", [], 2, 5, 60),
     Case("start", "p2p/hello", [], 1, 9, 20, "all", False),
