@@ -149,8 +149,8 @@ static int find_neighbors(const char *call, MPI_Comm comm, int rank, struct fm_c
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
     struct fm_comm *c;
-    const int *neighbors;
-    int n, rc;
+    const int *neighbors = NULL;
+    int n = 0, rc;
 
     fm_api_enter(FM_CALL);
     rc = find_neighbors(FM_CALL, comm, rank, &c, &neighbors, &n);
@@ -166,8 +166,8 @@ FM_ALIAS(Graph_neighbors_count)
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
     struct fm_comm *c;
-    const int *from;
-    int n, rc;
+    const int *from = NULL;
+    int n = 0, rc;
 
     fm_api_enter(FM_CALL);
     rc = find_neighbors(FM_CALL, comm, rank, &c, &from, &n);

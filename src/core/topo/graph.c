@@ -61,7 +61,7 @@ int fm_graph_place(struct fm_comm *comm, const struct fm_graph *graph, bool is_c
 
 int fm_graph_map(struct fm_comm *comm, const struct fm_graph *graph, int *out_rank)
 {
-    int *placed, rc = fm_graph_place(comm, graph, false, &placed);
+    int *placed = NULL, rc = fm_graph_place(comm, graph, false, &placed);
 
     if (rc != 0) {
         return rc;

@@ -29,7 +29,7 @@ static int find_places(const struct fm_comm *comm, struct fm_place **out_places)
 
 int fm_place_local(const struct fm_comm *comm, const struct fm_place_graph *graph, int *out_placed)
 {
-    struct fm_place *places;
+    struct fm_place *places = NULL;
     int rc = find_places(comm, &places);
 
     if (rc == 0) {
@@ -60,7 +60,7 @@ int fm_place_all(struct fm_comm *comm, const struct fm_place_graph *graph, int *
 {
     const struct fm_buf all = {out_placed, (MPI_Count)graph->n * (MPI_Count)sizeof(int),
                                fm_dtype_byte()};
-    struct fm_place *places;
+    struct fm_place *places = NULL;
     int rc = find_places(comm, &places);
 
     if (rc != 0) {
