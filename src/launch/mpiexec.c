@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     if (open_standard_fds() != 0) {
         return 1;
     }
-    if (fm_options_parse(argc, argv, getenv("MPIEXEC_TIMEOUT"), &opts)) {
+    if (fm_options_parse(argc, argv, secure_getenv("MPIEXEC_TIMEOUT"), &opts)) {
         fprintf(stderr, "mpiexec: %s\nmpiexec: nothing was started\n", fm_why());
         exit_status = FM_EXIT_USAGE;
     } else if (opts.is_help) {

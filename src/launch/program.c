@@ -38,7 +38,7 @@ static int refuse(const char *name, int err, int *out_exit)
 
 static int find_by_path(struct fm_strings *texts, const char *name, char **out_path, int *out_exit)
 {
-    const char *path = getenv("PATH");
+    const char *path = secure_getenv("PATH");
     int err = ENOENT;
 
     for (const char *p = path ? path : "/usr/bin:/bin"; p; p = strchr(p, ':')) {

@@ -97,7 +97,7 @@ void fm_report_exits(const struct fm_local *l)
 
 void fm_report_send_pages(const struct fm_local *l)
 {
-    const char *socket = getenv(FM_PAGE_SOCKET_ENV);
+    const char *socket = secure_getenv(FM_PAGE_SOCKET_ENV);
 
     for (int r = 0; r < l->n_ranks; r++) {
         if (!fm_page_socket_send(socket, l->ranks[r].rank, l->ranks[r].page_fd)) {

@@ -5,6 +5,9 @@
  * All settings are gathered once, weakest source first, into one list. A variable takes, in that
  * order, each setting with its name, so the strongest valid one stays; a bad one is reported and
  * passed over. Settings that no variable took are reported by fathom_mpit_warn_unknown().
+ *
+ * A program that runs with more rights than its user (setuid; AT_SECURE) takes nothing from the
+ * environment, nor files or libraries that it names: the system file counts alone.
  */
 #include "mpit/mpit_internal.h"
 
@@ -16,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #ifndef FM_SYSCONFDIR
@@ -141,12 +145,12 @@ static void read_file(const char *path, enum fathom_source source)
 
 static void read_files(void)
 {
-    const char *name = fm_t_host_name(), *dir = getenv("XDG_CONFIG_HOME");
-    const char *home = getenv("HOME"), *path;
+    const char *name = fm_t_host_name(), *dir = secure_getenv("XDG_CONFIG_HOME");
+    const char *home = secure_getenv("HOME"), *path;
     char env[FM_T_NAME_LEN + 64], built[1024];
 
     fm_t_env_name(env, sizeof(env), "SYSTEM_PARAM_FILE");
-    path = getenv(env);
+    path = secure_getenv(env);
     if (!path) {
         snprintf(built, sizeof(built), "%s/%s.conf", FM_SYSCONFDIR, name);
         path = built;
@@ -160,7 +164,7 @@ static void read_files(void)
         read_file(built, FATHOM_FROM_USER_FILE);
     }
     fm_t_env_name(env, sizeof(env), "PARAM_FILE");
-    path = getenv(env);
+    path = secure_getenv(env);
     if (path && *path) {
         read_file(path, FATHOM_FROM_NAMED_FILE);
     }
@@ -172,7 +176,7 @@ static void read_launcher(void)
     const char *text;
 
     fm_t_env_name(env, sizeof(env), "MPIEXEC_SET");
-    text = getenv(env);
+    text = secure_getenv(env);
     copy = text ? fm_t_got(strdup(text)) : NULL;
     for (next = copy; next && (one = strsep(&next, ";")) != NULL;) {
         assignment(one, "mpiexec", FATHOM_FROM_LAUNCHER);
@@ -188,6 +192,9 @@ static void read_environment(void)
     size_t n;
     char **e;
 
+    if (getauxval(AT_SECURE)) {
+        return;
+    }
     fm_t_env_name(prefix, sizeof(prefix), "");
     n = strlen(prefix);
     for (e = environ; e && *e; e++) {

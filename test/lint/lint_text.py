@@ -215,6 +215,8 @@ def environment(tree):
                     not f.path.startswith(ENVIRONMENT):
                 yield f, n, 'the environment is read in mpit, launch, tools and pm_* only: ' \
                             'declare a control variable'
+            if re.search(r'\bgetenv\s*\(', line) and f.path.startswith(ENVIRONMENT):
+                yield f, n, 'secure_getenv: the program may be setuid'
 
 
 def names_in_headers(tree):

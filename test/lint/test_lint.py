@@ -66,6 +66,7 @@ BAD = [
     ('standard_names', 'src/core/p2p/a.c', TOP + 'int f(void)\n{\n    return PMPI_Send_c(x);\n}\n'),
     ('visibility', 'src/core/api/a.c', TOP + '#include "util/list.h"\n#include "core/api/api.h"\n'),
     ('visibility', 'src/mpit/mpit_api_a.c', TOP + '#include <mpi.h>\n'),
+    ('environment', 'src/mpit/a.c', TOP + 'int f(void)\n{\n    return !getenv("A");\n}\n'),
     ('environment', 'src/util/a.c', TOP + 'int f(void)\n{\n    return !getenv("A");\n}\n'),
     ('names_in_headers', 'src/util/a.h', TOP + 'struct other {\n    int n;\n};\n'),
     ('names_in_headers', 'src/util/a.h', TOP + '#define OTHER 1\n'),

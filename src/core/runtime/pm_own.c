@@ -100,7 +100,7 @@ static int use_arena(void)
 
 static int find_place(void)
 {
-    const char *text = getenv(FM_KEYTABLE_ENV);
+    const char *text = secure_getenv(FM_KEYTABLE_ENV);
     int rc;
 
     if (!text) {

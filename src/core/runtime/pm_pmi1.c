@@ -376,8 +376,9 @@ static int greet(struct pmi1 *p)
  */
 static int find_place(int *out_fd, int *out_rank, int *out_size)
 {
-    const char *fd = getenv("PMI_FD"), *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
-    const char *claim = getenv(CLAIM);
+    const char *fd = secure_getenv("PMI_FD"), *rank = secure_getenv("PMI_RANK"),
+               *size = secure_getenv("PMI_SIZE");
+    const char *claim = secure_getenv(CLAIM);
     struct stat st;
 
     if (!fd || !rank || !size || (claim && atoi(claim) != getpid())) {

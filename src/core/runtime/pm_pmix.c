@@ -317,12 +317,13 @@ static int connect_server(struct pmix *p)
 
 int fm_pm_pmix_open(struct fm_pm **out_pm)
 {
-    const char *claim = getenv(CLAIM);
+    const char *claim = secure_getenv(CLAIM);
     struct pmix *p;
     char pid[16];
     int rc;
 
-    if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK") || (claim && atoi(claim) != getpid())) {
+    if (!secure_getenv("PMIX_NAMESPACE") || !secure_getenv("PMIX_RANK") ||
+        (claim && atoi(claim) != getpid())) {
         return FM_AGAIN;
     }
     if (was_finalized) {

@@ -6,7 +6,7 @@
 
 int fm_pm_pmix_open(struct fm_pm **out_pm)
 {
-    if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK")) {
+    if (!secure_getenv("PMIX_NAMESPACE") || !secure_getenv("PMIX_RANK")) {
         return FM_AGAIN;
     }
     return fm_fail(-FM_E_UNSUPPORTED, "the launcher speaks PMIx, and this library was built "

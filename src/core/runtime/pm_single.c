@@ -120,7 +120,7 @@ static void warn_of_tasks(void)
 
 void fm_pm_single_page(int fd)
 {
-    fm_page_socket_send(getenv(FM_PAGE_SOCKET_ENV), -1, fd);
+    fm_page_socket_send(secure_getenv(FM_PAGE_SOCKET_ENV), -1, fd);
 }
 
 int fm_pm_single_open(struct fm_pm **out_pm)

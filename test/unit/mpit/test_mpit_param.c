@@ -2,6 +2,7 @@
 /* Where values of control variables come from: precedence, malformed values, misspelt names. One
    process is one set of settings, so each case is a child that prints what it found. */
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,6 +130,81 @@ static void remove_dir(void)
     snprintf(command, sizeof(command), "rm -rf %s", dir);
     ck_assert_int_eq(system(command), 0);
 }
+
+/* Run a copy of this program as a setuid program of another user. False: that cannot be done. */
+static bool look_as_setuid(void)
+{
+    char command[600];
+    FILE *f;
+    size_t n;
+    int status;
+
+    snprintf(command, sizeof(command),
+             "cp /proc/%d/exe %s/copy && chmod 755 %s && chown 65534 %s/copy && "
+             "chmod 4755 %s/copy && %s/copy setuid",
+             (int)getpid(), dir, dir, dir, dir, dir);
+    f = geteuid() == 0 ? popen(command, "r") : NULL;
+    if (!f) {
+        return false;
+    }
+    n = fread(seen, 1, sizeof(seen) - 1, f);
+    seen[n] = '\0';
+    status = pclose(f);
+    ck_assert_msg(status == 0 || WEXITSTATUS(status) == 77, "%s: %d", seen, status);
+    return status == 0;
+}
+
+/* That copy: 77 when the system does not take it for one (no other user, or a mount with nosuid). */
+START_TEST(in_setuid_program)
+{
+    child(stdout);
+}
+END_TEST
+
+static int setuid_main(void)
+{
+    Suite *suite = suite_create("setuid");
+    TCase *tc = tcase_create("setuid");
+    SRunner *runner = srunner_create(suite);
+    int n_failed;
+
+    if (!getauxval(AT_SECURE)) {
+        return 77;
+    }
+    tcase_add_test(tc, in_setuid_program);
+    suite_add_tcase(suite, tc);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_MINIMAL);
+    n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed;
+}
+
+START_TEST(setuid_programs_trust_no_environment)
+{
+    write_file("named.conf", "fake_limit=3000\nroot:secret\n");
+    write_file("fake/fake.conf", "fake_ratio=1\n");
+    write_file(".config/fake/fake.conf", "fake_ratio=1\n");
+    set_path("FAKE_SYSTEM_PARAM_FILE", "named.conf");
+    set_path("FAKE_PARAM_FILE", "named.conf");
+    setenv("XDG_CONFIG_HOME", dir, 1);
+    setenv("HOME", dir, 1);
+    setenv("FAKE_FAKE_MODE", "red", 1);
+    setenv("FAKE_FAKE_LIMITT", "5", 1);
+    setenv("FAKE_MPIEXEC_SET", "fake_text=hallo", 1);
+    if (!look_as_setuid()) {
+        printf(
+            "setuid_programs_trust_no_environment: skipped, no setuid program can be run here\n");
+        return;
+    }
+    has("limit 4096 from 0\n");
+    has("ratio 0.5\n");
+    has("mode 5\n");
+    has("text calm sea\n");
+    has_not("secret");
+    has_not("LIMITT");
+}
+END_TEST
 
 START_TEST(sources_in_their_order)
 {
@@ -338,13 +414,20 @@ START_TEST(renamed_variables_are_reported)
 }
 END_TEST
 
-int main(void)
+int main(int argc, char **argv)
 {
-    Suite *suite = suite_create("mpit_param");
-    TCase *tc = tcase_create("mpit_param");
+    Suite *suite;
+    TCase *tc;
+
+    if (argc > 1 && strcmp(argv[1], "setuid") == 0) {
+        return setuid_main();
+    }
+    suite = suite_create("mpit_param");
+    tc = tcase_create("mpit_param");
 
     tcase_add_unchecked_fixture(tc, make_dir, remove_dir);
     tcase_add_checked_fixture(tc, clear, NULL);
+    tcase_add_test(tc, setuid_programs_trust_no_environment);
     tcase_add_test(tc, sources_in_their_order);
     tcase_add_test(tc, malformed_values_are_passed_over);
     tcase_add_test(tc, files_that_are_none);
