@@ -47,7 +47,8 @@ enum fm_t_code {
 struct fm_t_table {
     const struct fathom_table *from;
     char *block;
-    uint32_t number; /* from 1; the `block` of its rows and objects in the page */
+    uint32_t number;          /* from 1; the `block` of its rows and objects in the page */
+    struct fm_t_object *none; /* of tools that name no object: nothing is counted there */
 };
 
 struct fm_t_enum {

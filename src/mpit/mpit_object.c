@@ -52,6 +52,21 @@ static bool is_address(const void *obj_handle)
     return !obj_handle || (uintptr_t)obj_handle >= 4096;
 }
 
+/* An object on which nothing happens. Tools as TAU pass no object for what is not bound to a
+   communicator, and give up all variables if one cannot be had. NULL: memory is out. */
+static struct fm_t_object *none_of(struct fm_t_table *table)
+{
+    struct fm_t_object *o = table->none ? table->none : calloc(1, sizeof(*o));
+
+    if (o && !o->block) {
+        o->table = table;
+        o->block_len = table->from->object_block_len + sizeof(uint64_t);
+        o->block = calloc(1, o->block_len);
+        table->none = o;
+    }
+    return o && o->block ? o : NULL;
+}
+
 struct fm_t_object *fm_t_object_of_handle(const struct fm_t_table *table, enum fathom_bind bind,
                                           const void *obj_handle)
 {
@@ -61,6 +76,9 @@ struct fm_t_object *fm_t_object_of_handle(const struct fm_t_table *table, enum f
         return NULL;
     }
     object = fm_t_root.host->object(bind, obj_handle);
+    if (!object && !obj_handle && bind != FATHOM_BIND_COMM) {
+        return none_of(fm_t_root.tables[table->number - 1]);
+    }
     return object ? fm_t_object_find(table, object) : NULL;
 }
 

@@ -102,7 +102,6 @@ static void check_pvars(void)
                                &continuous, NULL));
         check_name(name);
         check_items(items);
-        CHECK(bind == MPI_T_BIND_NO_OBJECT || bind == MPI_T_BIND_MPI_COMM);
         CHECK(type == MPI_UNSIGNED_LONG_LONG || klass == MPI_T_PVAR_CLASS_STATE ||
               klass == MPI_T_PVAR_CLASS_PERCENTAGE || strcmp(name, "MPI_T_UMQ_LENGTH") == 0);
         for (k = 0; k < 1 + (bind == MPI_T_BIND_MPI_COMM); k++) {
@@ -120,7 +119,8 @@ static void check_pvars(void)
 }
 
 /* A tool may leave while MPI goes on: the values that MPI works with stay. */
-/* A handle on every pvar without a word of its object, as gyan does: MPI_COMM_WORLD is meant. */
+/* A handle on every pvar without a word of its object, as gyan does: MPI_COMM_WORLD is meant, or
+   nothing that exists. */
 static void check_nameless(int is_between)
 {
     unsigned long long values[64] = {0}, same[64] = {0}; /* states are of MPI_INT */
@@ -136,12 +136,12 @@ static void check_nameless(int is_between)
 
         OK(MPI_T_pvar_get_info(i, NULL, NULL, NULL, &klass, NULL, NULL, NULL, NULL, &bind, NULL,
                                NULL, NULL));
-        if (bind != MPI_T_BIND_NO_OBJECT && !is_between) {
+        if (bind == MPI_T_BIND_MPI_COMM && !is_between) {
             CHECK(MPI_T_pvar_handle_alloc(s, i, NULL, &h, &count) == MPI_T_ERR_INVALID);
             continue;
         }
         OK(MPI_T_pvar_handle_alloc(s, i, NULL, &h, &count));
-        if (bind == MPI_T_BIND_NO_OBJECT) {
+        if (bind != MPI_T_BIND_MPI_COMM) {
             continue;
         }
         n_bound++;
