@@ -97,6 +97,7 @@ int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
     if (!timestamp) {
         return MPI_T_ERR_INVALID;
     }
+    fm_t_event_stamp_shown();
     *timestamp = (MPI_Count)fathom_mpit_clock();
     return MPI_SUCCESS;
 }

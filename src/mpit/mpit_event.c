@@ -33,7 +33,7 @@ static _Atomic uint32_t lossy[FM_T_SOURCES];
 /* What a callback has to bear that is called now from a place that asks for `safety`. */
 static int demand(int safety)
 {
-    return safety > fm_t_event_context() ? safety : fm_t_event_context();
+    return safety > fm_t_context.safety ? safety : fm_t_event_context();
 }
 
 /* Losses are kept only for a handler (15.3.8.5). */
@@ -55,7 +55,7 @@ static bool report_loss(struct fm_t_registration *r, int source, int safety)
     struct fm_t_callback *cb;
     fm_t_any_fn fn;
     uint64_t n, value;
-    int before;
+    struct fm_t_context before;
 
     if (fm_t_registration_enter(r)) {
         fn = atomic_load(&r->dropped_fn);
@@ -64,7 +64,7 @@ static bool report_loss(struct fm_t_registration *r, int source, int safety)
         is_told = cb || !fn || !is_any;
         n = fn && cb && value ? atomic_exchange(&r->n_dropped[source], 0) : 0;
         if (n > 0) {
-            before = fm_t_context_begin(safety);
+            before = fm_t_context_begin(safety, NULL);
             r->callers->dropped(fn, n < INT64_MAX ? n : INT64_MAX, value, source, safety,
                                 cb->user_data);
             fm_t_context_end(before);
@@ -98,34 +98,54 @@ static void report_losses(int source, int safety)
     }
 }
 
-/* r is entered. The handlers may free r or change its callbacks: these are looked up after them. */
-static void call(struct fm_t_registration *r, const struct fm_t_raised *raised, int safety)
+static bool is_ordered(int source)
 {
-    struct fm_t_instance *in = NULL;
-    struct fm_t_callback *cb;
-    bool is_any;
-    int before;
+    return source != FM_T_SOURCE_ASYNC;
+}
 
-    report_losses(raised->source, safety);
-    cb = atomic_load(&r->state) == FM_T_REGISTRATION_LIVE
-             ? fm_t_registration_pick(r, safety, &is_any)
-             : NULL;
-    if (cb) {
-        in = fm_t_instance_take(r->event, raised);
+/* Count one in the word of a source: those that are ordered have one writer at a time. */
+static void count(uint64_t *words, int source)
+{
+    if (is_ordered(source)) {
+        fathom_word_add(&words[source], 1);
+    } else {
+        __atomic_fetch_add(&words[source], 1, __ATOMIC_RELAXED);
     }
+}
+
+/* Call the callback, picked at this safety level. r is entered; delivery is taken if the source is
+   ordered. */
+static void call(struct fm_t_registration *r, struct fm_t_callback *cb, struct fm_t_raised *raised,
+                 int safety)
+{
+    struct fm_t_context before;
+    struct fm_t_instance *in;
+    bool is_any;
+
+    if (__builtin_expect(atomic_load(&lossy[raised->source]) != 0, 0)) {
+        report_losses(raised->source, safety);
+        /* The handlers may have freed r or changed its callbacks. */
+        cb = atomic_load(&r->state) == FM_T_REGISTRATION_LIVE
+                 ? fm_t_registration_pick(r, safety, &is_any)
+                 : NULL;
+    }
+    in = cb ? fm_t_instance_show(r->event, raised, &r->wants_time, is_ordered(raised->source))
+            : NULL;
     if (!in) {
         drop(r, raised->source);
         return;
     }
-    __atomic_fetch_add(&fm_t_counters->n_called, 1, __ATOMIC_RELAXED);
-    before = fm_t_context_begin(safety);
-    r->callers->event(cb->fn, atomic_load(&in->value), raised->registration, safety, cb->user_data);
+    count(fm_t_counters->n_called, raised->source);
+    before = fm_t_context_begin(safety, raised);
+    r->callers->event(cb->fn, atomic_load_explicit(&in->value, memory_order_relaxed),
+                      raised->registration, safety, cb->user_data);
     fm_t_context_end(before);
     fm_t_instance_give(in);
 }
 
-static void wait_in_queue(struct fm_t_registration *r, const struct fm_t_raised *raised)
+static void wait_in_queue(struct fm_t_registration *r, struct fm_t_raised *raised)
 {
+    fm_t_raised_stamp(raised);
     if (fm_t_queue_push(raised)) {
         __atomic_fetch_add(&fm_t_counters->n_waited, 1, __ATOMIC_RELAXED);
     } else {
@@ -136,16 +156,15 @@ static void wait_in_queue(struct fm_t_registration *r, const struct fm_t_raised 
 /* Deliver the oldest waiting event. False: there is none, or its callbacks may not run here. */
 static bool deliver_one(int safety)
 {
-    const struct fm_t_raised *oldest = fm_t_queue_peek();
+    uint64_t values[FM_T_EVENT_MAX];
     struct fm_t_registration *r;
     struct fm_t_raised raised;
     struct fm_t_callback *cb;
     bool is_any, has_entered;
 
-    if (!oldest) {
+    if (!fm_t_queue_peek(&raised, values)) {
         return false;
     }
-    raised = *oldest;
     r = fm_t_registration_find(raised.registration);
     if (!r) {
         fm_t_queue_pop(); /* freed while it waited */
@@ -159,7 +178,7 @@ static bool deliver_one(int safety)
     }
     fm_t_queue_pop();
     if (cb) {
-        call(r, &raised, safety);
+        call(r, cb, &raised, safety);
     }
     fm_t_registration_leave(r, safety);
     return true;
@@ -218,62 +237,75 @@ void fathom_mpit_deliver(void)
     }
 }
 
-static bool is_ordered(int source)
-{
-    return source != FM_T_SOURCE_ASYNC;
-}
-
 /* r is entered. */
-static void deliver_to(struct fm_t_registration *r, const struct fm_t_raised *raised, int safety)
+static void deliver_to(struct fm_t_registration *r, struct fm_t_raised *raised, int safety)
 {
-    bool is_any, is_mine = true;
+    bool is_any, has_order = is_ordered(raised->source);
     struct fm_t_callback *cb = fm_t_registration_pick(r, safety, &is_any);
 
     if (!is_any) {
         return;
     }
-    if (is_ordered(raised->source)) {
-        is_mine = cb && take_delivery();
-    }
-    if (!cb || !is_mine || (is_ordered(raised->source) && fm_t_queue_len() != 0)) {
-        wait_in_queue(r, raised);
-    } else {
-        call(r, raised, safety);
-    }
-    if (is_ordered(raised->source) && cb && is_mine) {
+    if (!has_order && cb) {
+        call(r, cb, raised, safety);
+    } else if (has_order && cb && take_delivery()) {
+        if (__builtin_expect(fm_t_queue_len() == 0, 1)) {
+            call(r, cb, raised, safety);
+        } else {
+            wait_in_queue(r, raised);
+        }
         end_delivery();
+    } else {
+        wait_in_queue(r, raised);
     }
+}
+
+/* Raise it for one registration, if it is of that object. */
+static void raise_for(struct fm_t_registration *r, const void *object, struct fm_t_raised *raised,
+                      int safety)
+{
+    const void *bound;
+
+    if (fm_t_registration_enter(r)) {
+        bound = atomic_load_explicit(&r->object, memory_order_relaxed);
+        raised->registration = atomic_load_explicit(&r->slot.value, memory_order_relaxed);
+        if ((!bound || bound == object) && raised->registration) {
+            if (atomic_load_explicit(&r->wants_time, memory_order_relaxed) || r->next) {
+                fm_t_raised_stamp(raised);
+            }
+            deliver_to(r, raised, safety);
+        }
+    }
+    fm_t_registration_leave(r, safety);
 }
 
 static void raise_event(struct fm_t_event *e, const void *object, const uint64_t *values,
                         int source, int safety)
 {
-    struct fm_t_raised raised = {.timestamp = fathom_mpit_clock(), .source = source};
+    struct fm_t_raised raised = {
+        .source = source, .n_values = e->row->n_data, .values = values, .timestamp = 0};
     struct fm_t_registration *r;
-    const void *bound;
 
+    /* A callback has caused this event: the one that it is shown came before. */
+    fm_t_event_stamp_shown();
     safety = demand(safety);
-    if (e->row->n_data) {
-        memcpy(raised.values, values, (size_t)e->row->n_data * sizeof(*values));
-    }
-    __atomic_fetch_add(&fm_t_counters->n_raised, 1, __ATOMIC_RELAXED);
+    count(fm_t_counters->n_raised, source);
     for (r = atomic_load_explicit(&e->registrations, memory_order_acquire); r; r = r->next) {
-        if (atomic_load_explicit(&r->state, memory_order_relaxed) != FM_T_REGISTRATION_LIVE) {
-            continue;
+        if (atomic_load_explicit(&r->state, memory_order_relaxed) == FM_T_REGISTRATION_LIVE) {
+            raise_for(r, object, &raised, safety);
         }
-        if (fm_t_registration_enter(r)) {
-            bound = atomic_load(&r->object);
-            raised.registration = atomic_load(&r->slot.value);
-            if ((!bound || bound == object) && raised.registration) {
-                deliver_to(r, &raised, safety);
-            }
-        }
-        fm_t_registration_leave(r, safety);
     }
     /* What an earlier context had to leave waiting may run here. */
     if (is_ordered(source) && fm_t_queue_len() != 0 && take_delivery()) {
         drain(safety);
         end_delivery();
+    }
+}
+
+void fm_t_event_stamp_shown(void)
+{
+    if (fm_t_context.shown) {
+        fm_t_raised_stamp(fm_t_context.shown);
     }
 }
 

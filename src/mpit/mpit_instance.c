@@ -2,18 +2,16 @@
 /* Event instances: see mpit_instance.h. */
 #include "mpit/mpit_instance.h"
 
-#define N_INSTANCES 64
+#define N_INSTANCES 64 /* for the source without order */
 
-/* A bit of `free_instances` is the right to use the instance with that number; an instance belongs
-   to the thread that has taken its bit. */
-static struct fm_t_instance instances[N_INSTANCES];
+/* A bit of `free_instances` is the right to use the instance with that number. The one behind them
+   is for ordered sources and belongs to the thread that has the right to deliver their events. */
+static struct fm_t_instance instances[N_INSTANCES + 1];
 static _Atomic uint64_t free_instances = ~UINT64_C(0);
 
-struct fm_t_instance *fm_t_instance_take(const struct fm_t_event *event,
-                                         const struct fm_t_raised *raised)
+static struct fm_t_instance *take_unordered(void)
 {
     uint64_t bits = atomic_load_explicit(&free_instances, memory_order_relaxed), lowest;
-    struct fm_t_instance *in;
 
     do {
         if (bits == 0) {
@@ -23,30 +21,41 @@ struct fm_t_instance *fm_t_instance_take(const struct fm_t_event *event,
         /* Pairs with the release in fm_t_instance_give. */
     } while (!atomic_compare_exchange_weak_explicit(&free_instances, &bits, bits & ~lowest,
                                                     memory_order_acquire, memory_order_relaxed));
-    in = &instances[__builtin_ctzll(lowest)];
-    in->use++;
-    in->event = event;
-    in->raised = raised;
-    atomic_store_explicit(&in->value,
-                          in->use << 32 | (uint64_t)FM_T_SLOT_INSTANCE << 28 |
-                              (uint64_t)__builtin_ctzll(lowest),
-                          memory_order_release);
+    return &instances[__builtin_ctzll(lowest)];
+}
+
+struct fm_t_instance *fm_t_instance_show(const struct fm_t_event *event, struct fm_t_raised *raised,
+                                         _Atomic(bool) *wants_time, bool is_ordered)
+{
+    struct fm_t_instance *in = is_ordered ? &instances[N_INSTANCES] : take_unordered();
+
+    if (in) {
+        in->event = event;
+        in->raised = raised;
+        in->wants_time = wants_time;
+        in->use++;
+        atomic_store_explicit(&in->value,
+                              in->use << 32 | (uint64_t)FM_T_SLOT_INSTANCE << 28 |
+                                  (uint64_t)(in - instances),
+                              memory_order_release);
+    }
     return in;
 }
 
 void fm_t_instance_give(struct fm_t_instance *in)
 {
-    uint64_t bit = UINT64_C(1) << (in - instances);
-
     atomic_store_explicit(&in->value, 0, memory_order_release);
-    atomic_fetch_or_explicit(&free_instances, bit, memory_order_release);
+    if (in != &instances[N_INSTANCES]) {
+        atomic_fetch_or_explicit(&free_instances, UINT64_C(1) << (in - instances),
+                                 memory_order_release);
+    }
 }
 
 static const struct fm_t_instance *instance_find(uint64_t value)
 {
     uint64_t number = value & 0xfffffffu;
 
-    if (value == 0 || number >= N_INSTANCES ||
+    if (value == 0 || number > N_INSTANCES ||
         atomic_load_explicit(&instances[number].value, memory_order_acquire) != value) {
         return NULL;
     }
@@ -89,7 +98,8 @@ int fm_t_event_when(uint64_t instance, int64_t *out_timestamp)
     if (!in) {
         return FM_T_INVALID_HANDLE;
     }
-    *out_timestamp = (int64_t)in->raised->timestamp;
+    atomic_store_explicit(in->wants_time, true, memory_order_relaxed);
+    *out_timestamp = (int64_t)fm_t_raised_stamp(in->raised);
     return FM_T_OK;
 }
 

@@ -111,7 +111,7 @@ void fm_t_level_finish(struct fathom_level *level);
 
 /* ---- mpit_registration.c, mpit_instance.c, mpit_event.c, mpit_queue.c ---- */
 
-enum { FM_T_SOURCE_ENGINE, FM_T_SOURCE_ASYNC, FM_T_SOURCE_REGISTRY, FM_T_SOURCES };
+enum { FM_T_SOURCE_ENGINE, FM_T_SOURCE_ASYNC, FM_T_SOURCE_REGISTRY };
 
 /* A user's callback, kept without its type. */
 typedef void (*fm_t_any_fn)(void);
@@ -137,6 +137,8 @@ int fm_t_event_check(uint64_t registration, int safety);
 int fm_t_event_read(uint64_t instance, int item, void *buf);
 int fm_t_event_copy(uint64_t instance, void *buf);
 int fm_t_event_when(uint64_t instance, int64_t *out_timestamp);
+/* The event that a callback on this thread is shown came before what follows. */
+void fm_t_event_stamp_shown(void);
 int fm_t_event_whence(uint64_t instance, int *out_source);
 /* What the innermost callback on this thread must bear: enum fathom_safety. Async-signal-safe. */
 int fm_t_event_context(void);
@@ -145,19 +147,31 @@ void fm_t_event_raise(const struct fathom_event *event, const void *block, const
 void fm_t_event_orphan(const void *object);
 void fm_t_event_finish(void);
 
-/* An event on its way to one registration. */
+/* An event on its way to one registration. Its time stamp is taken when it is raised if the
+   registration has asked for time stamps before (wants_time), else when it is asked for or queued:
+   reading the clock costs as much as all else, and most callbacks only count. */
 struct fm_t_raised {
     uint64_t registration;
-    uint64_t timestamp;
+    uint64_t timestamp; /* 0: not taken yet */
     int source;
-    uint64_t values[FM_T_EVENT_MAX];
+    int n_values;
+    const uint64_t *values;
 };
+
+/* Its time stamp, taken now if it has none. */
+static inline uint64_t fm_t_raised_stamp(struct fm_t_raised *raised)
+{
+    if (raised->timestamp == 0) {
+        raised->timestamp = fathom_mpit_clock();
+    }
+    return raised->timestamp;
+}
 
 /* Bounded queue, many writers, one reader; lock-free, async-signal-safe writers. */
 int fm_t_queue_open(unsigned n_entries);
 bool fm_t_queue_push(const struct fm_t_raised *raised);
-/* Oldest entry, NULL when there is none (or a writer is half through it). */
-const struct fm_t_raised *fm_t_queue_peek(void);
+/* A copy of the oldest entry. False when there is none (or a writer is half through it). */
+bool fm_t_queue_peek(struct fm_t_raised *out_raised, uint64_t *out_values);
 void fm_t_queue_pop(void);
 unsigned fm_t_queue_len(void);  /* entries that wait */
 unsigned fm_t_queue_room(void); /* 0: not open */

@@ -12,12 +12,14 @@
  * when no writer is left and the right to read is taken (fm_t_event_finish).
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpit/mpit_live.h"
 
 struct cell {
     _Atomic uint64_t turn;
-    struct fm_t_raised raised;
+    struct fm_t_raised raised; /* its values are those below */
+    uint64_t values[FM_T_EVENT_MAX];
 };
 
 /* Part of the registry's root. `head` belongs to the reader, `tail` to all writers. `room` is set
@@ -82,22 +84,29 @@ bool fm_t_queue_push(const struct fm_t_raised *raised)
         }
     }
     c->raised = *raised;
+    memcpy(c->values, raised->values, (size_t)raised->n_values * sizeof(*c->values));
     /* Pairs with the acquire load in fm_t_queue_peek. */
     atomic_store_explicit(&c->turn, ticket + 1, memory_order_release);
     __atomic_store_n(&fathom_mpit_waiting, 1, __ATOMIC_RELEASE);
     return true;
 }
 
-const struct fm_t_raised *fm_t_queue_peek(void)
+bool fm_t_queue_peek(struct fm_t_raised *out_raised, uint64_t *out_values)
 {
     struct cell *cells = atomic_load_explicit(&queue.cells, memory_order_acquire), *c;
     uint64_t head = atomic_load_explicit(&queue.head, memory_order_relaxed);
 
     if (!cells) {
-        return NULL;
+        return false;
     }
     c = cell_at(cells, head);
-    return atomic_load_explicit(&c->turn, memory_order_acquire) == head + 1 ? &c->raised : NULL;
+    if (atomic_load_explicit(&c->turn, memory_order_acquire) != head + 1) {
+        return false;
+    }
+    *out_raised = c->raised;
+    memcpy(out_values, c->values, (size_t)c->raised.n_values * sizeof(*out_values));
+    out_raised->values = out_values;
+    return true;
 }
 
 void fm_t_queue_pop(void)

@@ -8,8 +8,7 @@
 static struct fm_t_slots registrations = {.slot_len = sizeof(struct fm_t_registration),
                                           .kind = FM_T_SLOT_REGISTRATION};
 
-/* Safety level of the innermost callback on this thread. Initial-exec: signal handlers use it. */
-static _Thread_local int context __attribute__((tls_model("initial-exec")));
+_Thread_local struct fm_t_context fm_t_context __attribute__((tls_model("initial-exec")));
 
 static const int levels[FM_T_LEVELS] = {FATHOM_SAFE_ANY, FATHOM_SAFE_RESTRICTED, FATHOM_SAFE_THREAD,
                                         FATHOM_SAFE_SIGNAL};
@@ -28,20 +27,7 @@ static int level_number(int safety)
 
 int fm_t_event_context(void)
 {
-    return context;
-}
-
-int fm_t_context_begin(int safety)
-{
-    int before = context;
-
-    context = safety;
-    return before;
-}
-
-void fm_t_context_end(int before)
-{
-    context = before;
+    return fm_t_context.safety;
 }
 
 struct fm_t_registration *fm_t_registration_find(uint64_t value)
@@ -62,7 +48,7 @@ void fm_t_registration_end_unused(struct fm_t_registration *r, int safety)
     fm_t_any_fn fn;
     uint64_t value;
     void *data;
-    int before;
+    struct fm_t_context before;
 
     /* One thread alone takes it from ENDING to ENDED; from DEAD on it may be used again. */
     if (atomic_load(&r->n_inside) != 0 ||
@@ -75,7 +61,7 @@ void fm_t_registration_end_unused(struct fm_t_registration *r, int safety)
     atomic_store(&r->state, FM_T_REGISTRATION_DEAD);
     atomic_fetch_add(&e->n_dead, 1);
     if (fn) {
-        before = fm_t_context_begin(safety);
+        before = fm_t_context_begin(safety, NULL);
         r->callers->free(fn, value, safety, data);
         fm_t_context_end(before);
     }
@@ -155,6 +141,7 @@ int fm_t_event_alloc(int index, const void *obj_handle, unsigned queue_len,
     }
     if (rc == FM_T_OK) {
         r->callers = callers;
+        atomic_store(&r->wants_time, false);
         atomic_store(&r->object, object);
         atomic_store(&r->dropped_fn, NULL);
         for (i = 0; i < FM_T_SOURCES; i++) {
@@ -288,7 +275,7 @@ int fm_t_event_free(uint64_t registration, void *user_data, fm_t_any_fn fn)
     if (!r) {
         return FM_T_INVALID_HANDLE;
     }
-    fm_t_registration_end_unused(r, context);
+    fm_t_registration_end_unused(r, fm_t_context.safety);
     return FM_T_OK;
 }
 
@@ -320,7 +307,7 @@ bool fm_t_registration_finish(void)
     for (at = 0; (r = fm_t_slots_at(&registrations, at)) != NULL; at++) {
         if (atomic_load(&r->state) == FM_T_REGISTRATION_LIVE) {
             registration_end(r, NULL, NULL);
-            fm_t_registration_end_unused(r, context);
+            fm_t_registration_end_unused(r, fm_t_context.safety);
         }
         free_retired(r);
         is_quiet = is_quiet && atomic_load(&r->n_inside) == 0;

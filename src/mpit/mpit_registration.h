@@ -46,11 +46,30 @@ struct fm_t_registration {
     void *free_data;
     uint64_t free_value;
     bool is_orphan;
+    _Atomic(bool) wants_time; /* its callbacks have asked for time stamps */
 };
 
+/* The innermost callback on this thread: its safety level, and the event that it is shown. */
+struct fm_t_context {
+    int safety;
+    struct fm_t_raised *shown;
+};
+/* Initial-exec: signal handlers use it. */
+extern _Thread_local struct fm_t_context fm_t_context __attribute__((tls_model("initial-exec")));
+
 /* Around a user's function: set the context of this thread, and put back what it was. */
-int fm_t_context_begin(int safety);
-void fm_t_context_end(int before);
+static inline struct fm_t_context fm_t_context_begin(int safety, struct fm_t_raised *shown)
+{
+    struct fm_t_context before = fm_t_context;
+
+    fm_t_context = (struct fm_t_context){safety, shown};
+    return before;
+}
+
+static inline void fm_t_context_end(struct fm_t_context before)
+{
+    fm_t_context = before;
+}
 
 /* The registration with this value, or NULL. */
 struct fm_t_registration *fm_t_registration_find(uint64_t value);

@@ -16,6 +16,7 @@
 
 #define FM_T_NAME_LEN  FATHOM_PAGE_NAME_LEN
 #define FM_T_TEXT_MAX  256 /* bytes of a string variable */
+#define FM_T_SOURCES   3   /* of events */
 #define FM_T_EVENT_MAX 8   /* data items of an event */
 
 struct fm_t_table;
@@ -78,8 +79,8 @@ struct fm_t_counters {
     struct fathom_level sessions;
     struct fathom_level handles;
     struct fathom_level registrations;
-    uint64_t n_raised;
-    uint64_t n_called;
+    uint64_t n_raised[FM_T_SOURCES]; /* by one thread at a time, but for the async source */
+    uint64_t n_called[FM_T_SOURCES];
     uint64_t n_waited;
     uint64_t n_dropped;
     uint64_t n_cvar_writes;

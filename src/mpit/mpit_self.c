@@ -46,6 +46,9 @@ static const struct fathom_cvar cvars[] = {
      .count = FM_T_TEXT_MAX},
 };
 
+static const struct fathom_term raised = {.at = WORD(n_raised), .count = FM_T_SOURCES};
+static const struct fathom_term called = {.at = WORD(n_called), .count = FM_T_SOURCES};
+
 static const struct fathom_pvar pvars[] = {
     {.name = "mpit_sessions",
      .desc = "Sessions of performance variables that exist now.",
@@ -79,13 +82,15 @@ static const struct fathom_pvar pvars[] = {
      .unit = "events",
      .klass = FATHOM_COUNTER,
      .verbosity = FATHOM_TUNER_DETAIL,
-     .at = WORD(n_raised)},
+     .terms = &raised,
+     .n_terms = 1},
     {.name = "mpit_events_called",
      .desc = "Callbacks of events that were called.",
      .unit = "calls",
      .klass = FATHOM_COUNTER,
      .verbosity = FATHOM_TUNER_DETAIL,
-     .at = WORD(n_called)},
+     .terms = &called,
+     .n_terms = 1},
     {.name = "mpit_events_deferred",
      .formerly = "mpit_events_waited",
      .desc = "Callbacks of events that had to wait for a place where they may run.",

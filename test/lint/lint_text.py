@@ -37,7 +37,7 @@ NOUNS = {
     'handle': ['kind', 'object'],
     'mpit_api_common': ['string', 'datatype', 'info'],
     'mpit_internal': ['category'],
-    'mpit_live': ['tool', 'follower'],
+    'mpit_live': ['tool', 'follower', 'raised'],
     'mpit_registration': ['context'],
     'mpit_root': ['lock', 'unlock', 'is_ready', 'warn', 'host', 'env', 'got', 'grow'],
     'mpit_slots': ['slots'],

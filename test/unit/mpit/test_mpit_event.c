@@ -586,17 +586,68 @@ START_TEST(callbacks_are_replaced_without_end)
 }
 END_TEST
 
+static struct {
+    MPI_Count first, second, clock;
+    int n;
+} late;
+
+/* The first event causes a second one, and asks when it was itself only then. */
+static void ask_late(MPI_T_event_instance in, MPI_T_event_registration reg, MPI_T_cb_safety level,
+                     void *user_data)
+{
+    (void)reg, (void)level, (void)user_data;
+    if (late.n++ > 0) {
+        OK(MPI_T_event_get_timestamp(in, &late.second));
+        return;
+    }
+    fake_raise(2, 0, FATHOM_SAFE_RESTRICTED);
+    OK(MPI_T_event_get_timestamp(in, &late.first));
+}
+
+static void ask_after_the_clock(MPI_T_event_instance in, MPI_T_event_registration reg,
+                                MPI_T_cb_safety level, void *user_data)
+{
+    (void)reg, (void)level, (void)user_data;
+    OK(MPI_T_source_get_timestamp(0, &late.clock));
+    OK(MPI_T_event_get_timestamp(in, &late.first));
+}
+
+/* A stamp that is taken when it is asked for is still the earlier one. */
+START_TEST(time_stamps_that_are_asked_for_late)
+{
+    MPI_T_event_registration r = event_open("fake_plain");
+
+    OK(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_INFO_NULL, NULL,
+                                     ask_late));
+    late.n = 0;
+    fake_raise(1, 0, FATHOM_SAFE_RESTRICTED);
+    fathom_mpit_poll();
+    ck_assert_int_eq(late.n, 2);
+    ck_assert_int_gt(late.first, 0);
+    ck_assert_int_le(late.first, late.second);
+    OK(MPI_T_event_handle_free(r, NULL, NULL));
+    r = event_open("fake_plain");
+    OK(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_INFO_NULL, NULL,
+                                     ask_after_the_clock));
+    for (int i = 0; i < 3; i++) {
+        fake_raise(1, 0, FATHOM_SAFE_RESTRICTED);
+        ck_assert_int_le(late.first, late.clock);
+    }
+    OK(MPI_T_event_handle_free(r, NULL, NULL));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *tests[] = {
-        sources_have_a_true_clock,         elements_are_described_and_copied,
-        callbacks_see_the_event,           the_lowest_sufficient_level_is_called,
-        waiting_events_keep_their_order,   a_full_queue_drops_and_says_so,
-        free_tells_when_it_is_over,        a_callback_may_free_its_registration,
-        callbacks_may_call_mpit,           bound_events_are_of_one_object,
-        hints_and_bad_arguments,           hints_are_numbers_of_events,
-        registrations_end_with_the_tool,   a_callback_may_end_the_tool,
-        callbacks_are_replaced_without_end};
+        time_stamps_that_are_asked_for_late,   sources_have_a_true_clock,
+        elements_are_described_and_copied,     callbacks_see_the_event,
+        the_lowest_sufficient_level_is_called, waiting_events_keep_their_order,
+        a_full_queue_drops_and_says_so,        free_tells_when_it_is_over,
+        a_callback_may_free_its_registration,  callbacks_may_call_mpit,
+        bound_events_are_of_one_object,        hints_and_bad_arguments,
+        hints_are_numbers_of_events,           registrations_end_with_the_tool,
+        a_callback_may_end_the_tool,           callbacks_are_replaced_without_end};
 
     return suite_run(suite_of("mpit_event", tests, (int)(sizeof(tests) / sizeof(tests[0]))));
 }

@@ -154,7 +154,7 @@ static bool look_as_setuid(void)
     return status == 0;
 }
 
-/* That copy: 77 when the system does not take it for one (no other user, or a mount with nosuid). */
+/* That copy: 77 when the system does not take it for one (a mount with nosuid). */
 START_TEST(in_setuid_program)
 {
     child(stdout);
