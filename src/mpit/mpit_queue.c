@@ -84,7 +84,9 @@ bool fm_t_queue_push(const struct fm_t_raised *raised)
         }
     }
     c->raised = *raised;
-    memcpy(c->values, raised->values, (size_t)raised->n_values * sizeof(*c->values));
+    if (raised->n_values > 0) {
+        memcpy(c->values, raised->values, (size_t)raised->n_values * sizeof(*c->values));
+    }
     /* Pairs with the acquire load in fm_t_queue_peek. */
     atomic_store_explicit(&c->turn, ticket + 1, memory_order_release);
     __atomic_store_n(&fathom_mpit_waiting, 1, __ATOMIC_RELEASE);

@@ -45,6 +45,7 @@ void fm_t_registration_end_unused(struct fm_t_registration *r, int safety)
 {
     struct fm_t_event *e = r->event;
     uint32_t ending = FM_T_REGISTRATION_ENDING;
+    const struct fm_t_callers *callers;
     fm_t_any_fn fn;
     uint64_t value;
     void *data;
@@ -55,6 +56,7 @@ void fm_t_registration_end_unused(struct fm_t_registration *r, int safety)
         !atomic_compare_exchange_strong(&r->state, &ending, FM_T_REGISTRATION_ENDED)) {
         return;
     }
+    callers = r->callers;
     fn = r->free_fn;
     data = r->free_data;
     value = r->free_value;
@@ -62,7 +64,7 @@ void fm_t_registration_end_unused(struct fm_t_registration *r, int safety)
     atomic_fetch_add(&e->n_dead, 1);
     if (fn) {
         before = fm_t_context_begin(safety, NULL);
-        r->callers->free(fn, value, safety, data);
+        callers->free(fn, value, safety, data);
         fm_t_context_end(before);
     }
 }
