@@ -108,7 +108,7 @@ static const struct fm_pm_ops single_ops = {
 /* srun without PMI starts every task as a job of one, which is seldom what was meant. */
 static void warn_of_tasks(void)
 {
-    const char *n = getenv("SLURM_STEP_NUM_TASKS"), *task = getenv("SLURM_PROCID");
+    const char *n = secure_getenv("SLURM_STEP_NUM_TASKS"), *task = secure_getenv("SLURM_PROCID");
 
     if (n && atoi(n) > 1 && task && strcmp(task, "0") == 0) {
         fm_log_warn(
