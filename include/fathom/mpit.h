@@ -122,7 +122,7 @@ enum fathom_source {
 enum fathom_safety {
     FATHOM_SAFE_ANY = 0x00,        /* it may call MPI */
     FATHOM_SAFE_RESTRICTED = 0x03, /* only MPI_T reads: the engine is at work, its lock is held */
-    FATHOM_SAFE_THREAD = 0x0f,     /* on a thread that holds no lock, maybe several at once */
+    FATHOM_SAFE_THREAD = 0x0f,     /* on a thread that holds no lock, several threads at a time */
     FATHOM_SAFE_SIGNAL = 0x3f,     /* in a signal handler */
 };
 
@@ -211,12 +211,12 @@ struct fathom_pvar {
     const char *category;
     /* Sums only: the value is the sum of these terms, `at` is not used; of an array (count > 1),
        each element is a sum. No level. A fact that the host has written once need not be written
-       again for the sake of a total. A sum of words that only grow only grows, whoever reads it and
-       when: hence there is no difference. */
+       again for the sake of a total. A sum of counters that only grow only grows, for
+       every reader and at any time: hence there are no differences. */
     const struct fathom_term *terms;
     int n_terms;
     size_t on_at; /* bound to nothing: byte offset of a word that counts the started handles of the
-                     rows that name it, for what the host counts only while somebody wants it; 0:
+                     rows that name it, for what the host counts on demand only; 0:
                      it always counts */
     size_t whole_at; /* Something finite: byte offset, in the same block, of the word that says how
                         much there is; 0: of nothing. PERCENTAGE: `at` or the terms say how much is
@@ -316,8 +316,8 @@ static inline void fathom_level_add(struct fathom_level *l, int64_t by)
     fathom_level_set(l, __atomic_load_n(&l->now, __ATOMIC_RELAXED) + (uint64_t)by);
 }
 
-/* The same by one, in the fewest steps: up looks at the high mark only, down at the low one only.
-   They return what is the level now. */
+/* The same by one, in the fewest steps: up compares with the high mark only, down with the low one
+   only. They return the new level. */
 static inline uint64_t fathom_level_up(struct fathom_level *l)
 {
     uint64_t now = __atomic_load_n(&l->now, __ATOMIC_RELAXED) + 1;
@@ -414,9 +414,9 @@ struct fathom_page *fathom_mpit_page_get(void);
  */
 int fathom_mpit_add(const struct fathom_table *table, void **out_block);
 
-/* Begin, if nobody has (MPI_Init; MPI_T_init_thread does so by itself, 15.3.4): calls host->start,
-   after which the set of variables is fixed. It stays until the process ends. Returns 0, or -1
-   where there is no memory for the page. */
+/* Start the registry, unless it has started (MPI_T_init_thread does so by itself, 15.3.4): calls
+   host->start, after which the set of variables is fixed. It stays until the process ends. Returns
+   0, or -1 where there is no memory for the page. */
 int fathom_mpit_start(void);
 
 /*
@@ -442,9 +442,9 @@ void fathom_mpit_object_remove(void *object);
  * was added; `block` the block of the table that it is in; `object` the bound host object or NULL;
  * values[] one word per data item (doubles by bits), copied. The caller is the engine at work: it
  * holds the host's lock, or there is one thread only, and callbacks get the safety level
- * MPI_T_CB_REQUIRE_MPI_RESTRICTED, or a higher one inside of a callback that has it. Those who
- * cannot bear that are called later, from fathom_mpit_deliver(); what finds no room to wait is
- * dropped and told (15.3.8.5). There is no error; an event that is none is not raised.
+ * MPI_T_CB_REQUIRE_MPI_RESTRICTED, or a higher one inside of a callback that has it. Callbacks of
+ * lower levels are called later, from fathom_mpit_deliver(); an event that finds the queue full is
+ * dropped and reported (15.3.8.5). There is no error; a row that was not added is not raised.
  */
 void fathom_mpit_emit(const struct fathom_event *event, const void *block, const void *object,
                       const uint64_t *values);
@@ -456,8 +456,8 @@ void fathom_mpit_emit(const struct fathom_event *event, const void *block, const
 void fathom_mpit_emit_from(const struct fathom_event *event, const void *block, const void *object,
                            const uint64_t *values, enum fathom_safety safety);
 
-/* Not 0 while events wait for a place where their callbacks may call MPI, or dropped ones for one
-   where they may be told. The registry's, to be read. */
+/* Not 0 while queued events, or reports of dropped ones, wait for fathom_mpit_deliver(). The
+   registry's, to be read. */
 extern uint32_t fathom_mpit_waiting;
 
 /* Call the callbacks of waiting events, and the handlers of dropped ones. The host does so at the

@@ -49,9 +49,9 @@ extern "C" {
 #define FATHOM_PAGE_NAME_LEN 64
 #define FATHOM_PAGE_UNIT_LEN 12
 
-/* What a process is doing with MPI, for those who look from outside. */
+/* What a process is doing with MPI. */
 enum fathom_page_state {
-    FATHOM_PAGE_EMPTY = 0,   /* made by the launcher, nobody wrote to it yet */
+    FATHOM_PAGE_EMPTY = 0,   /* made by the launcher, not written yet */
     FATHOM_PAGE_STARTED = 1, /* the registry is up */
     FATHOM_PAGE_RUNNING = 2, /* between MPI_Init and MPI_Finalize */
     FATHOM_PAGE_DONE = 3     /* after MPI_Finalize */

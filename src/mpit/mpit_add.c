@@ -168,7 +168,7 @@ static const char *check_term(const struct fathom_table *t, const struct fathom_
     return check_bind(t, r->bind, term->at, ((n - 1) * step + 1) * sizeof(uint64_t));
 }
 
-/* A part of something finite, which lies in the same block. */
+/* Check a row with `whole_at`: the whole must be a word of the same block. */
 static const char *check_whole(const struct fathom_table *t, const struct fathom_pvar *r)
 {
     bool is_rest = r->klass == FATHOM_LOWWATERMARK && r->bind <= FATHOM_BIND_NONE;
@@ -179,7 +179,7 @@ static const char *check_whole(const struct fathom_table *t, const struct fathom
     return check_bind(t, r->bind, r->whole_at, sizeof(uint64_t));
 }
 
-/* A sum of words: of whole numbers, no marks, and each word in the block. */
+/* Check a sum: integers without marks, all of them in the block. */
 static const char *check_terms(const struct fathom_table *t, const struct fathom_pvar *r)
 {
     const char *why = NULL;
@@ -307,7 +307,7 @@ static bool is_event_taken(const struct fathom_table *t, int i)
     return fm_t_name_find(FM_T_NAME_EVENT, t->events[i].name, 0) >= 0;
 }
 
-/* The first row that breaks a rule, said as a warning. */
+/* Check every row; warn about the first that breaks a rule. */
 static int check_table(const struct fathom_table *t)
 {
     const char *name = "", *why = NULL;
@@ -340,7 +340,7 @@ static int check_table(const struct fathom_table *t)
     return why ? -1 : 0;
 }
 
-/* "name_comm" in memory that stays. */
+/* "name_comm" in memory that is never freed. */
 static const char *bound_name(const char *name, enum fathom_bind bind)
 {
     const char *suffix = bind_suffix(bind);
@@ -478,8 +478,8 @@ static enum fm_t_pvar_mode mode_of(const struct fathom_pvar *r)
     }
 }
 
-/* A sum that is one value, its words apart from the members': where they lie, for those who read
-   often. NULL where memory is out as well: then the terms do. */
+/* Places of the counters of a sum that is one value and has no counter per member, so that frequent
+   reads need not walk the terms. NULL for other sums, and when memory is out. */
 static uint32_t *flat_of(const struct fathom_pvar *r)
 {
     uint32_t n = 0, *flat;
@@ -503,7 +503,7 @@ static uint32_t *flat_of(const struct fathom_pvar *r)
     return flat;
 }
 
-/* All is left, so far: nobody has seen the level yet. */
+/* A low watermark over the rest of something finite begins with all of it. */
 static void begin_with_all(const struct fm_t_pvar *v)
 {
     char *block = v->table->block;

@@ -26,11 +26,11 @@
 /* 1 while a thread calls callbacks of an ordered source. */
 static _Atomic uint32_t delivering;
 
-/* Not 0: some registration has lost events of this source and was not told. Set after the count of
-   the registration, taken before it (both sequentially consistent). */
+/* Not 0: the handler of some registration must be called for lost events of this source. Set after
+   the count of the registration, taken before it (both sequentially consistent). */
 static _Atomic uint32_t lossy[FM_T_SOURCES];
 
-/* What a callback has to bear that is called now from a place that asks for `safety`. */
+/* Safety level of callbacks that are called now, in a context that demands `safety`. */
 static int demand(int safety)
 {
     return safety > fm_t_context.safety ? safety : fm_t_event_context();
@@ -47,8 +47,8 @@ static void drop(struct fm_t_registration *r, int source)
     __atomic_fetch_add(&fm_t_counters->n_dropped, 1, __ATOMIC_RELAXED);
 }
 
-/* False: its handler cannot be called here, but in another place. The user_data is that of the
-   event callback that would be called here. */
+/* Call the handler of a registration that lost events. False: no callback of it may run at this
+   safety level. The user_data is that of the event callback that would be called here. */
 static bool report_loss(struct fm_t_registration *r, int source, int safety)
 {
     bool is_told = true, is_any;
@@ -74,7 +74,8 @@ static bool report_loss(struct fm_t_registration *r, int source, int safety)
     return is_told;
 }
 
-/* All who lost events of this source are told before the next one of it is raised (15.3.8.5). */
+/* Call the handlers of all registrations that lost events of this source, before the next event of
+   it is raised (15.3.8.5). */
 static void report_losses(int source, int safety)
 {
     struct fm_t_registration *r;
@@ -216,7 +217,7 @@ static void drain(int safety)
     }
     if (!is_waiting()) {
         __atomic_store_n(&fathom_mpit_waiting, 0, __ATOMIC_SEQ_CST);
-        /* Somebody may have pushed or dropped between the two: that must not be forgotten. */
+        /* Another thread may have pushed or dropped an event between the two. */
         if (is_waiting()) {
             __atomic_store_n(&fathom_mpit_waiting, 1, __ATOMIC_SEQ_CST);
         }
@@ -295,7 +296,7 @@ static void raise_event(struct fm_t_event *e, const void *object, const uint64_t
             raise_for(r, object, &raised, safety);
         }
     }
-    /* What an earlier context had to leave waiting may run here. */
+    /* Events that an earlier context could not deliver may be delivered here. */
     if (is_ordered(source) && fm_t_queue_len() != 0 && take_delivery()) {
         drain(safety);
         end_delivery();

@@ -75,7 +75,7 @@ static void declared_categories(void)
     }
 }
 
-/* Is `i` at or above `of`? Then it may not hang below it. */
+/* Is `i` at or above `of` in the tree? Then `of` cannot be its parent. */
 static bool is_above(int i, int of)
 {
     while (of >= 0 && of != i) {
@@ -88,7 +88,7 @@ static void hang_tree(void)
 {
     int i, parent;
 
-    /* Parents that nobody declared are made as they are met: n_categories may grow here. */
+    /* Undeclared parents are made when a category names them: n_categories may grow here. */
     for (i = 0; i < fm_t_root.n_categories; i++) {
         const char *name = fm_t_root.categories[i].parent_name;
 
@@ -182,7 +182,7 @@ static void number_names(void)
     }
 }
 
-/* MPI-5.0 15.3.6.1: the description says what is required of those who set the variable. */
+/* What setting the variable requires, which the description must say (MPI-5.0 15.3.6.1). */
 static const char *requirement(enum fathom_scope scope)
 {
     switch (scope) {

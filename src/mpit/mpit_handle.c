@@ -160,7 +160,7 @@ static struct fm_t_pvar_handle *next_of(uint64_t session, uint32_t *at)
 
 enum verb { START, STOP, RESET };
 
-/* Of all handles, those are passed over that the verb does not fit (15.3.7.5). */
+/* MPI_T_PVAR_ALL_HANDLES skips the handles that the verb does not fit (15.3.7.5). */
 static int do_one(struct fm_t_pvar_handle *h, const uint64_t *words, enum verb verb, bool is_all)
 {
     if (verb == RESET) {
@@ -199,8 +199,8 @@ static int walk_all(uint64_t session, enum verb verb)
     return FM_T_OK;
 }
 
-/* The lock keeps others from ending these handles meanwhile. A callback in a signal handler cannot
-   take it, and must be able to do this (15.3.8.2): there the tool sees to it. */
+/* The lock keeps other threads from ending these handles meanwhile. A callback in a signal handler
+   cannot take it and may make this call (15.3.8.2): there the tool must not free handles. */
 static int do_all(uint64_t session, enum verb verb)
 {
     bool is_signal = fm_t_event_context() >= FATHOM_SAFE_SIGNAL;

@@ -58,7 +58,7 @@ struct fm_t_enum {
     const struct fathom_event *event;
 };
 
-/* A control variable as tools see it; a bound row makes two of them. */
+/* A control variable as tools see it; a bound row makes two. */
 struct fm_t_cvar {
     const struct fathom_cvar *row;
     const struct fm_t_table *table;
@@ -117,7 +117,7 @@ struct fm_t_event {
     /* Registrations, dead ones among them; grows only. Stored with release order by
        fm_t_event_alloc, loaded with acquire order by emitters, which take no lock. */
     _Atomic(struct fm_t_registration *) registrations;
-    _Atomic uint32_t n_dead; /* of these; whoever ends one counts it, on any thread */
+    _Atomic uint32_t n_dead; /* of these; counted by the thread that ends one */
     int n_callbacks;         /* of all registrations */
 };
 

@@ -5,14 +5,14 @@
  *     level ---followers---> F1 ---> F2 ---> F3        (grows only, while the level lives)
  *                            high    high    high
  *
- * hi_mark is the lowest high that anyone keeps (the process, or a follower in use), lo_mark the
- * highest low. A level that stays between them is no news for anybody. One that leaves them calls
- * fathom_mpit_mark(), which brings all highs and lows up to date and sets the marks anew.
+ * hi_mark is the lowest of all high watermarks (of the process and of the followers in use),
+ * lo_mark the highest of all low ones. A level between them changes no watermark. One outside of
+ * them calls fathom_mpit_mark(), which updates all watermarks and sets both marks again.
  *
  * fathom_mpit_mark runs on the thread that owns the level, or in a signal handler on it; handles
- * start and reset on any thread. Nobody takes a lock on that way: followers are linked once and
- * reused, and refit() looks again after it stored the marks. A peak at the very moment of a start
- * may count as before it; reading a mark takes the present level in, so it is never below that.
+ * start and reset on any thread. None of them takes a lock: followers are linked once and reused,
+ * and refit() reads the watermarks again after it has stored the marks. A peak at the very moment
+ * of a start may count as before it. Reading a watermark includes the present level.
  */
 #include <stdlib.h>
 
@@ -86,9 +86,9 @@ static void set(uint64_t *mark, uint64_t to)
 }
 
 /*
- * Two threads may be here. Whoever stores last looks again, and by then sees what the other had
- * changed before its store (all of this is sequentially consistent), so a mark that is too wide
- * does not stay.
+ * Two threads may be here. The one that stores last reads the watermarks again and sees what the
+ * other had changed before its store (all of this is sequentially consistent), so a mark that is
+ * too wide does not stay.
  */
 static void refit(struct fathom_level *l)
 {
@@ -126,7 +126,8 @@ void fathom_mpit_mark(struct fathom_level *l)
     refit(l);
 }
 
-/* Called locked, as the two below: one that an ended handle left, or a new one in front. */
+/* A follower that an ended handle left, or a new one in front of the list. Called locked, as the
+   two functions below. */
 static struct fm_t_follower *unused_of(struct fathom_level *level)
 {
     struct fm_t_follower *f;

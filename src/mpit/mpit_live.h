@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What tools hold and what happens while they look: handles, sessions, watermarks, events; and the
- * registry's own variables. For the files of this folder only.
+ * Handles, sessions, watermarks, events, and the registry's own variables. For the files of this
+ * folder only.
  *
  * Functions that take a handle check it and return a code of enum fm_t_code. All take the
  * registry's lock themselves, save what reads or changes one handle of a performance variable
@@ -77,7 +77,7 @@ static inline bool fm_t_type_is_whole(enum fathom_type type)
 
 /* ---- mpit_level.c ---- */
 
-/* Who keeps a watermark; mpit_level.c. */
+/* The watermark of one handle (mpit_level.c). */
 struct fm_t_follower {
     struct fm_t_slot slot;
     _Atomic uint32_t use;
@@ -89,12 +89,12 @@ struct fm_t_follower {
    are called locked; the others are lock-free and async-signal-safe. */
 struct fm_t_follower *fm_t_level_follow(struct fathom_level *level, bool is_high);
 void fm_t_level_unfollow(struct fathom_level *level, struct fm_t_follower *f);
-/* The further one of two: the higher, or the lower. */
+/* The maximum for a high watermark, the minimum for a low one. */
 static inline uint64_t fm_t_level_further(bool is_high, uint64_t a, uint64_t b)
 {
     return is_high == (a > b) ? a : b;
 }
-/* The mark that was kept, at least as far as the level is now. */
+/* The watermark, with the present level included. */
 static inline uint64_t fm_t_level_mark_of(const struct fathom_level *level,
                                           const struct fm_t_follower *f, bool is_high)
 {
@@ -102,9 +102,9 @@ static inline uint64_t fm_t_level_mark_of(const struct fathom_level *level,
 
     return fm_t_level_further(is_high, now, mark);
 }
-/* The same, and begin anew from `from`. */
+/* The same, and begin again from `from`. */
 uint64_t fm_t_level_exchange(struct fathom_level *level, struct fm_t_follower *f, uint64_t from);
-/* Put a mark back that was taken away by mistake. */
+/* Put a watermark back after an exchange that was in vain. */
 void fm_t_level_merge(struct fathom_level *level, struct fm_t_follower *f, uint64_t mark);
 /* The level's memory ends. */
 void fm_t_level_finish(struct fathom_level *level);

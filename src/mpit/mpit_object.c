@@ -45,8 +45,8 @@ struct fm_t_object *fm_t_object_find(const struct fm_t_table *table, const void 
     return o;
 }
 
-/* The address of a handle is wanted (15.3.6.2), or NULL where the host knows what that means. Who
-   gives a predefined handle itself gives a number in the page that is never mapped (20.3.3). */
+/* obj_handle must be the address of a handle (15.3.6.2), or NULL. A tool that passes a predefined
+   handle itself passes a number in the page that is never mapped (20.3.3). */
 static bool is_address(const void *obj_handle)
 {
     return !obj_handle || (uintptr_t)obj_handle >= 4096;

@@ -409,7 +409,7 @@ void fm_t_param_load(struct fm_t_cvar *var)
     }
 }
 
-/* ---- names that nobody took ---- */
+/* ---- names that no variable has ---- */
 
 /* A name without the prefix of environment variables. */
 static const char *bare_name(const char *name)
@@ -487,7 +487,7 @@ static void warn_one(const struct setting *s)
     if (successor) {
         fm_t_warn("%s: ignored %s%s: it was renamed to %s", s->origin, prefix, s->name, other);
     } else {
-        fm_t_warn("%s: nothing is called %s%s%s%s%s", s->origin, prefix, s->name,
+        fm_t_warn("%s: unknown variable %s%s%s%s%s", s->origin, prefix, s->name,
                   other ? "; did you mean " : "", other ? other : "", other ? "?" : "");
     }
 }

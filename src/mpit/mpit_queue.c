@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events that wait for a place where their callbacks may run: a bounded ring, one for the process,
- * so that events of the ordered source stay in order over all registrations.
+ * Events whose callbacks may not run where they were raised: a bounded ring, one for the process,
+ * so that events of the ordered sources stay in order over all registrations.
  *
  * Each cell has a turn: it is free for the writer with ticket t when turn == t, and full for the
  * reader when turn == t + 1; the reader then sets it to t + room. Writers take tickets with
@@ -23,7 +23,7 @@ struct cell {
 };
 
 /* Part of the registry's root. `head` belongs to the reader, `tail` to all writers. `room` is set
-   before `cells` and looked at by anyone; the release store of `cells` pairs with the acquire loads
+   before `cells` and read by any thread; the release store of `cells` pairs with the acquire loads
    of writers and reader. */
 static struct {
     _Atomic(struct cell *) cells;

@@ -40,7 +40,6 @@ struct fm_t_registration *fm_t_registration_at(uint32_t n)
     return fm_t_slots_at(&registrations, n);
 }
 
-/* The last one out of a freed registration says so to its owner; nobody raises it again. */
 void fm_t_registration_end_unused(struct fm_t_registration *r, int safety)
 {
     struct fm_t_event *e = r->event;
@@ -160,12 +159,13 @@ int fm_t_event_alloc(int index, const void *obj_handle, unsigned queue_len,
     return rc;
 }
 
-/* Called locked, as the next: callbacks that were replaced are freed once nobody can be in them. */
+/* Free callbacks that were replaced, once no thread uses the registration. Called locked, as the
+   next function. */
 static void free_retired(struct fm_t_registration *r)
 {
     struct fm_t_callback *next;
 
-    /* Who enters after this sees the new ones (sequentially consistent). */
+    /* A thread that enters after this sees the new ones (sequentially consistent). */
     while (r->retired && atomic_load(&r->n_inside) == 0) {
         next = r->retired->retired;
         free(r->retired);

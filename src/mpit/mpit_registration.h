@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Event registrations (MPI-5.0 15.3.8.4): who is called for an event, and how it ends.
+ * Event registrations (MPI-5.0 15.3.8.4): the callbacks of an event, and how a registration ends.
  *
  * Emitters take no lock. A registration stays in its event's list for good and is used again;
  * `n_inside` counts the threads that use it, and the last one that leaves a registration that was

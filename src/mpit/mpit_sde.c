@@ -48,7 +48,7 @@ static bool look_up(void *so)
     return sde.init && sde.add && sde.add_function && sde.describe;
 }
 
-/* It stays loaded: PAPI may look at any time. */
+/* The library stays loaded: PAPI may read at any time. */
 static bool load(const char *name)
 {
     static const char *const names[] = {"libsde.so.1.0", "libsde.so.1", "libsde.so"};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the registry tells of itself. Its words are moved with the registry's lock held, or
- * atomically. */
+/* The registry's own variables and its event. */
 #include "mpit/mpit_live.h"
 
 #define WORD(member) offsetof(struct fm_t_counters, member)
@@ -15,8 +14,8 @@ static const struct fathom_enum papi_enum = {"mpit_papi", papi_items, 3};
 static const struct fathom_cvar cvars[] = {
     {.name = "mpit_event_queue_len",
      .formerly = "mpit_event_queue",
-     .desc = "Events that can wait for a place where their callbacks may run; raise it when "
-             "mpit_events_dropped grows. Taken when the first event is registered.",
+     .desc = "Length of the queue of events whose callbacks may not run where they were raised; "
+             "raise it when mpit_events_dropped grows. Read when the first event is registered.",
      .unit = "events",
      .type = FATHOM_UNSIGNED,
      .scope = FATHOM_SCOPE_LOCAL,
@@ -26,9 +25,9 @@ static const struct fathom_cvar cvars[] = {
      .min = 16,
      .max = 1 << 20},
     {.name = "mpit_papi",
-     .desc = "Whether the numbers of the process are registered with PAPI as software-defined "
-             "events: auto does it where the program has PAPI's libsde; set load to bring libsde "
-             "in for a program that has not.",
+     .desc = "Registration of the performance variables with PAPI as software-defined events: "
+             "auto registers them if the program has loaded PAPI's libsde; set load to load libsde "
+             "into a program that has not.",
      .type = FATHOM_INT,
      .items = &papi_enum,
      .scope = FATHOM_SCOPE_CONSTANT,
@@ -36,8 +35,8 @@ static const struct fathom_cvar cvars[] = {
      .at = WORD(papi),
      .def = FM_T_SDE_AUTO},
     {.name = "mpit_papi_library",
-     .desc = "File of libsde for mpit_papi = load, where it has another name than libsde.so.1 or "
-             "lies where the system does not look.",
+     .desc = "File name of PAPI's libsde for mpit_papi = load; set it if the library is not found "
+             "as libsde.so.1.",
      .type = FATHOM_CHAR,
      .scope = FATHOM_SCOPE_CONSTANT,
      .verbosity = FATHOM_TUNER_DETAIL,
@@ -93,33 +92,33 @@ static const struct fathom_pvar pvars[] = {
      .n_terms = 1},
     {.name = "mpit_events_deferred",
      .formerly = "mpit_events_waited",
-     .desc = "Callbacks of events that had to wait for a place where they may run.",
+     .desc = "Events that were queued, since their callbacks may not run where they were raised.",
      .unit = "events",
      .klass = FATHOM_COUNTER,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(n_waited)},
     {.name = "mpit_events_dropped",
-     .desc = "Callbacks of events that were never called, because the queue was full.",
+     .desc = "Events that were lost to a callback, because the queue was full.",
      .unit = "events",
      .klass = FATHOM_COUNTER,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(n_dropped)},
     {.name = "mpit_cvar_writes",
-     .desc = "Control variables that were given a value by MPI_T_cvar_write.",
+     .desc = "Values written by MPI_T_cvar_write.",
      .unit = "writes",
      .klass = FATHOM_COUNTER,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(n_cvar_writes)},
     {.name = "mpit_cvar_last",
      .desc = "Index plus 1 of the control variable that MPI_T_cvar_write wrote last, 0 before the "
-             "first; look here to tell which change a change in the other numbers follows.",
+             "first; relates a change of other variables to the setting that caused it.",
      .klass = FATHOM_GENERIC,
      .verbosity = FATHOM_TUNER_DETAIL,
      .at = WORD(cvar_last)},
     {.name = "mpit_event_queue_free_low",
      .formerly = "mpit_queue_free_low",
-     .desc = "Fewest places that were free for events that wait; raise mpit_event_queue_len before "
-             "there is none, since then events are dropped.",
+     .desc = "Fewest free entries of the event queue; raise mpit_event_queue_len before it comes "
+             "to 0, when events are dropped.",
      .unit = "events",
      .klass = FATHOM_LOWWATERMARK,
      .verbosity = FATHOM_TUNER_DETAIL,
@@ -136,7 +135,7 @@ static const struct fathom_event_item written_data[] = {
 
 static const struct fathom_event events[] = {
     {.name = "mpit_cvar_written",
-     .desc = "A control variable was given a value by MPI_T_cvar_write.",
+     .desc = "MPI_T_cvar_write wrote a control variable.",
      .verbosity = FATHOM_TUNER_BASIC,
      .at = WORD(on_cvar_written),
      .data = written_data,
@@ -144,7 +143,7 @@ static const struct fathom_event events[] = {
 };
 
 static const struct fathom_category categories[] = {
-    {.name = "mpit", .desc = "The registry itself: what tools hold and what became of events."},
+    {.name = "mpit", .desc = "The MPI_T registry itself: sessions, handles, events."},
 };
 
 const struct fathom_table fm_t_vars = {

@@ -123,6 +123,7 @@ void fm_t_slots_finish(struct fm_t_slots *slots)
         free(chunk);
     }
     slots->first_use = slots->last_use;
-    atomic_store_explicit(&slots->n_made, 0, memory_order_relaxed); /* nobody reads any more */
+    atomic_store_explicit(&slots->n_made, 0,
+                          memory_order_relaxed); /* no thread reads it any more */
     slots->free_head = slots->n_live = 0;
 }

@@ -410,10 +410,10 @@ class Alone(Test):
             self.ends(job, 0)
             self.assertIn('p2p_eager_limit = 16,384 bytes  (default;', job.out)
             for name in ('system.conf', 'fathom/fathom.conf', 'named.conf'):
-                self.assertIn(f'{d}/{name}:2: nothing is called p2p_eager_limitt; did you mean '
+                self.assertIn(f'{d}/{name}:2: unknown variable p2p_eager_limitt; did you mean '
                               'p2p_eager_limit?\n', job.err)
-                self.assertIn(f'{d}/{name}:3: nothing is called nothing_is_called_so\n', job.err)
-            self.assertIn('environment: nothing is called FATHOM_P2P_EAGER_LIMITT; did you mean '
+                self.assertIn(f'{d}/{name}:3: unknown variable nothing_is_called_so\n', job.err)
+            self.assertIn('environment: unknown variable FATHOM_P2P_EAGER_LIMITT; did you mean '
                           'FATHOM_P2P_EAGER_LIMIT?\n', job.err)
 
     def test_renamed_variables(self):

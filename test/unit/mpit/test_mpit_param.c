@@ -383,14 +383,14 @@ START_TEST(misspelt_names_are_reported)
     setenv("FAKE_FOO", "4", 1);
     setenv("FAKE_NOTHING_LIKE_IT", "4", 1);
     look();
-    has("nothing is called FAKE_FAKE_BOUND_COMM\n");
-    has("nothing is called FAKE_FAKE_NEVR; did you mean FAKE_FAKE_NEVER?\n");
-    has("nothing is called FAKE_FAKE_LIMITT; did you mean FAKE_FAKE_LIMIT?\n");
-    has("named.conf:1: nothing is called fake_modee; did you mean fake_mode?\n");
-    has("nothing is called FAKE_NOTHING_LIKE_IT\n");
-    has("nothing is called FAKE_FOO\n"); /* to change two letters of three is no typing error */
-    has("nothing is called FAKE_OTHER_THIN; did you mean FAKE_OTHER_THING?\n");
-    has("named.conf:2: nothing is called other_think\n"); /* what only the environment has */
+    has("unknown variable FAKE_FAKE_BOUND_COMM\n");
+    has("unknown variable FAKE_FAKE_NEVR; did you mean FAKE_FAKE_NEVER?\n");
+    has("unknown variable FAKE_FAKE_LIMITT; did you mean FAKE_FAKE_LIMIT?\n");
+    has("named.conf:1: unknown variable fake_modee; did you mean fake_mode?\n");
+    has("unknown variable FAKE_NOTHING_LIKE_IT\n");
+    has("unknown variable FAKE_FOO\n"); /* to change two letters of three is no typing error */
+    has("unknown variable FAKE_OTHER_THIN; did you mean FAKE_OTHER_THING?\n");
+    has("named.conf:2: unknown variable other_think\n"); /* what only the environment has */
     has_not("called FAKE_OTHER_THING");
     has_not("PARAM_FILE");
     set_path("FAKE_PARAM_FILE", "missing.conf");
