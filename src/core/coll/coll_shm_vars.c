@@ -59,7 +59,8 @@ static const struct fathom_pvar pvars[] = {
 };
 
 static const struct fathom_category categories[] = {
-    {"coll_shm", "Collectives through memory that the ranks of one host share.", "coll"},
+    {.name = "coll_shm", .desc = "Collectives through memory that the ranks of one host share.",
+     .parent = "coll"},
 };
 /* clang-format on */
 

@@ -111,11 +111,12 @@ static const struct fathom_pvar pvars[] = {
     FM_COLL_ALGOS(CALLS_ROW) INTER_ROWS
     FM_COLL_KINDS(STATE_ROWS)
     FM_COLL_KINDS(ARRAY_ROWS)
-    {"coll_scratch_bytes", "Temporary memory that this process keeps for later collective calls.",
-     "bytes", FATHOM_LEVEL, .at = WORD(scratch), .is_level = true, .category = "coll"},
-    {"coll_scratch_misses", "Blocks of temporary memory that a collective call had to allocate, "
-     "since none was kept.", "blocks", FATHOM_COUNTER, .at = WORD(n_scratch_misses),
-     .category = "coll"},
+    {.name = "coll_scratch_bytes", .desc = "Temporary memory that this process keeps for later "
+     "collective calls.", .unit = "bytes", .klass = FATHOM_LEVEL, .at = WORD(scratch),
+     .is_level = true, .category = "coll"},
+    {.name = "coll_scratch_misses", .desc = "Blocks of temporary memory that a collective call had "
+     "to allocate, since none was kept.", .unit = "blocks", .klass = FATHOM_COUNTER,
+     .at = WORD(n_scratch_misses), .category = "coll"},
 };
 
 static const struct fathom_enum_item kind_items[] = {
@@ -138,11 +139,12 @@ static const struct fathom_enum_item name_items[] = {
 static const struct fathom_enum names = {"coll_algorithm", name_items, FM_ARRAY_LEN(name_items)};
 
 static const struct fathom_event_item chosen_data[] = {
-    {"comm", "Number of the communicator, unique within the process.", FATHOM_UNSIGNED_LONG_LONG},
-    {"collective", "Kind of the operation.", FATHOM_INT, &kinds},
-    {"algorithm", "Algorithm that serves it.", FATHOM_INT, &names},
-    {"bytes", "What coll_*_bytes count of it.", FATHOM_UNSIGNED_LONG_LONG},
-    {"reason", "Why that algorithm.", FATHOM_INT, &reasons},
+    {.name = "comm", .desc = "Number of the communicator, unique within the process.",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
+    {.name = "collective", .desc = "Kind of the operation.", .type = FATHOM_INT, .items = &kinds},
+    {.name = "algorithm", .desc = "Algorithm that serves it.", .type = FATHOM_INT, .items = &names},
+    {.name = "bytes", .desc = "What coll_*_bytes count of it.", .type = FATHOM_UNSIGNED_LONG_LONG},
+    {.name = "reason", .desc = "Why that algorithm.", .type = FATHOM_INT, .items = &reasons},
 };
 static const struct fathom_event events[] = {
     {"coll_chosen_event", "A collective call has chosen its algorithm; a persistent one does so "
@@ -152,7 +154,7 @@ static const struct fathom_event events[] = {
 
 #define CATEGORY_ROW(KIND, kind) {"coll_" #kind, "Algorithms of " #kind ".", "coll"},
 static const struct fathom_category categories[] = {
-    {"coll", "Collectives: which algorithm serves which call, and why.", NULL},
+    {.name = "coll", .desc = "Collectives: which algorithm serves which call, and why."},
     FM_COLL_KINDS(CATEGORY_ROW)
 };
 /* clang-format on */

@@ -31,43 +31,45 @@ static const struct fathom_cvar cvars[] = {
 };
 
 static const struct fathom_pvar pvars[] = {
-    {"io_opens", "Files opened.", "files", FATHOM_COUNTER, .at = AT(n_opens), .category = "io"},
-    {"io_closes", "Files closed.", "files", FATHOM_COUNTER, .at = AT(n_closes), .category = "io"},
-    {"io_syncs", "Times that written data was forced to the storage device (fsync), by "
-     "MPI_File_sync and MPI_File_close.", "calls", FATHOM_COUNTER, .at = AT(n_syncs),
-     .category = "io"},
-    {"io_reads", "Accesses that read from a file.", "calls", FATHOM_COUNTER, .at = AT(n_reads),
-     .category = "io"},
-    {"io_writes", "Accesses that wrote to a file.", "calls", FATHOM_COUNTER, .at = AT(n_writes),
-     .category = "io"},
-    {"io_read_bytes", "Bytes of the program that were read from files.", "bytes", FATHOM_AGGREGATE,
-     .at = AT(read_bytes), .category = "io"},
-    {"io_written_bytes", "Bytes of the program that were written to files.", "bytes",
-     FATHOM_AGGREGATE, .at = AT(written_bytes), .category = "io"},
-    {"io_read_calls", "System calls that read from files (pread, preadv).", "calls", FATHOM_COUNTER,
-     .at = AT(n_read_calls), .category = "io"},
-    {"io_write_calls", "System calls that wrote to files (pwrite, pwritev).", "calls",
-     FATHOM_COUNTER, .at = AT(n_write_calls), .category = "io"},
-    {"io_moved_read_bytes", "Bytes that this process read from files, for itself, for other "
-     "processes as an aggregator, and gaps that data sieving read along.", "bytes",
-     FATHOM_AGGREGATE, .at = AT(moved_read_bytes), .category = "io"},
-    {"io_moved_written_bytes", "Bytes that this process wrote to files, for itself and for other "
-     "processes as an aggregator.", "bytes", FATHOM_AGGREGATE, .at = AT(moved_written_bytes),
-     .category = "io"},
-    {"io_coll_two_phase", "Collective accesses that went through aggregators.", "calls",
-     FATHOM_COUNTER, .at = AT(n_two_phase), .category = "io"},
-    {"io_coll_direct", "Collective accesses in which each process moved its own data, since the "
-     "parts do not interleave or a hint said so.", "calls", FATHOM_COUNTER, .at = AT(n_direct),
-     .category = "io"},
-    {"io_exchanged_bytes", "Bytes of data that this process exchanged with others in collective "
-     "accesses, as the one that sends.", "bytes", FATHOM_AGGREGATE, .at = AT(exchanged_bytes),
-     .category = "io"},
-    {"io_locks", "Record locks taken on files in atomic mode.", "locks", FATHOM_COUNTER,
-     .at = AT(n_locks), .category = "io"},
+    {.name = "io_opens", .desc = "Files opened.", .unit = "files", .klass = FATHOM_COUNTER,
+     .at = AT(n_opens), .category = "io"},
+    {.name = "io_closes", .desc = "Files closed.", .unit = "files", .klass = FATHOM_COUNTER,
+     .at = AT(n_closes), .category = "io"},
+    {.name = "io_syncs", .desc = "Times that written data was forced to the storage device "
+     "(fsync), by MPI_File_sync and MPI_File_close.", .unit = "calls", .klass = FATHOM_COUNTER,
+     .at = AT(n_syncs), .category = "io"},
+    {.name = "io_reads", .desc = "Accesses that read from a file.", .unit = "calls",
+     .klass = FATHOM_COUNTER, .at = AT(n_reads), .category = "io"},
+    {.name = "io_writes", .desc = "Accesses that wrote to a file.", .unit = "calls",
+     .klass = FATHOM_COUNTER, .at = AT(n_writes), .category = "io"},
+    {.name = "io_read_bytes", .desc = "Bytes of the program that were read from files.",
+     .unit = "bytes", .klass = FATHOM_AGGREGATE, .at = AT(read_bytes), .category = "io"},
+    {.name = "io_written_bytes", .desc = "Bytes of the program that were written to files.",
+     .unit = "bytes", .klass = FATHOM_AGGREGATE, .at = AT(written_bytes), .category = "io"},
+    {.name = "io_read_calls", .desc = "System calls that read from files (pread, preadv).",
+     .unit = "calls", .klass = FATHOM_COUNTER, .at = AT(n_read_calls), .category = "io"},
+    {.name = "io_write_calls", .desc = "System calls that wrote to files (pwrite, pwritev).",
+     .unit = "calls", .klass = FATHOM_COUNTER, .at = AT(n_write_calls), .category = "io"},
+    {.name = "io_moved_read_bytes", .desc = "Bytes that this process read from files, for itself, "
+     "for other processes as an aggregator, and gaps that data sieving read along.",
+     .unit = "bytes", .klass = FATHOM_AGGREGATE, .at = AT(moved_read_bytes), .category = "io"},
+    {.name = "io_moved_written_bytes", .desc = "Bytes that this process wrote to files, for itself "
+     "and for other processes as an aggregator.", .unit = "bytes", .klass = FATHOM_AGGREGATE,
+     .at = AT(moved_written_bytes), .category = "io"},
+    {.name = "io_coll_two_phase", .desc = "Collective accesses that went through aggregators.",
+     .unit = "calls", .klass = FATHOM_COUNTER, .at = AT(n_two_phase), .category = "io"},
+    {.name = "io_coll_direct", .desc = "Collective accesses in which each process moved its own "
+     "data, since the parts do not interleave or a hint said so.", .unit = "calls",
+     .klass = FATHOM_COUNTER, .at = AT(n_direct), .category = "io"},
+    {.name = "io_exchanged_bytes", .desc = "Bytes of data that this process exchanged with others "
+     "in collective accesses, as the one that sends.", .unit = "bytes", .klass = FATHOM_AGGREGATE,
+     .at = AT(exchanged_bytes), .category = "io"},
+    {.name = "io_locks", .desc = "Record locks taken on files in atomic mode.", .unit = "locks",
+     .klass = FATHOM_COUNTER, .at = AT(n_locks), .category = "io"},
 };
 
 static const struct fathom_category categories[] = {
-    {"io", "Files: accesses, system calls, aggregation.", NULL},
+    {.name = "io", .desc = "Files: accesses, system calls, aggregation."},
 };
 /* clang-format on */
 

@@ -52,73 +52,77 @@ static const struct fathom_enum coll_shm_enum = {"coll_shm", coll_shm_items,
                                                  FM_ARRAY_LEN(coll_shm_items)};
 
 static const struct fathom_cvar cvars[] = {
-    {"comm_eager_limit", "Bytes up to which messages of communicators made from now on travel with "
-     "their header, below p2p_eager_limit; lower it for a communicator whose receives are late.",
-     "bytes", FATHOM_UNSIGNED_LONG_LONG, FATHOM_SCOPE_LOCAL, FATHOM_TUNER_BASIC,
-     .bind = FATHOM_BIND_COMM, .at = WORD(eager_limit),
-     .object_at = offsetof(struct fm_comm_counters, eager_limit), .def = NO_LIMIT, .min = 0,
-     .max = NO_LIMIT},
-    {"coll_shm", "When blocking collectives of ranks on one host use memory that they share: auto "
-     "for communicators that use collectives often and have more ranks than processors or at most "
-     "coll_shm_spread ranks, always where all ranks can attach it, never not at all.",
-     .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ,
-     .verbosity = FATHOM_TUNER_BASIC, .bind = FATHOM_BIND_COMM, .items = &coll_shm_enum,
-     .at = WORD(coll_shm),
+    {.name = "comm_eager_limit", .desc = "Bytes up to which messages of communicators made from "
+     "now on travel with their header, below p2p_eager_limit; lower it for a communicator whose "
+     "receives are late.", .unit = "bytes", .type = FATHOM_UNSIGNED_LONG_LONG,
+     .scope = FATHOM_SCOPE_LOCAL, .verbosity = FATHOM_TUNER_BASIC, .bind = FATHOM_BIND_COMM,
+     .at = WORD(eager_limit), .object_at = offsetof(struct fm_comm_counters, eager_limit),
+     .def = NO_LIMIT, .min = 0, .max = NO_LIMIT},
+    {.name = "coll_shm", .desc = "When blocking collectives of ranks on one host use memory that "
+     "they share: auto for communicators that use collectives often and have more ranks than "
+     "processors or at most coll_shm_spread ranks, always where all ranks can attach it, never not "
+     "at all.", .type = FATHOM_INT, .scope = FATHOM_SCOPE_ALL_EQ, .verbosity = FATHOM_TUNER_BASIC,
+     .bind = FATHOM_BIND_COMM, .items = &coll_shm_enum, .at = WORD(coll_shm),
      .object_at = offsetof(struct fm_comm_counters, coll_shm), .formerly = "coll_node",
      .category = "coll_shm"},
-    {"comm_limit", "Communicators that may be made and not yet freed, those that serve "
-     "intercommunicators among them, before making another fails in all its processes; lower it "
-     "to find out early where a program forgets to free them.", "comms",
-     FATHOM_UNSIGNED_LONG_LONG, FATHOM_SCOPE_LOCAL, FATHOM_USER_DETAIL, .at = WORD(limit),
-     .def = MAX_COMMS, .min = 0, .max = MAX_COMMS},
+    {.name = "comm_limit", .desc = "Communicators that may be made and not yet freed, those that "
+     "serve intercommunicators among them, before making another fails in all its processes; lower "
+     "it to find out early where a program forgets to free them.", .unit = "comms",
+     .type = FATHOM_UNSIGNED_LONG_LONG, .scope = FATHOM_SCOPE_LOCAL,
+     .verbosity = FATHOM_USER_DETAIL, .at = WORD(limit), .def = MAX_COMMS, .min = 0,
+     .max = MAX_COMMS},
 };
 static const struct fathom_pvar pvars[] = {
-    {"comm_live", "Communicators that exist now, the predefined ones among them.", "comms",
-     FATHOM_LEVEL, .at = WORD(live), .is_level = true},
-    {"comm_live_high", "Most communicators that existed at one time.", "comms",
-     FATHOM_HIGHWATERMARK, .at = WORD(live)},
-    {"comm_created", "Communicators made since MPI_Init.", "comms",
-     FATHOM_COUNTER, .at = WORD(n_created)},
-    {"comm_freed", "Communicators whose last user is gone.", "comms",
-     FATHOM_COUNTER, .at = WORD(n_freed)},
-    {"comm_utilization", "Share of comm_limit that communicators use; it grows when a program "
-     "forgets to free some.", NULL, FATHOM_PERCENTAGE,
+    {.name = "comm_live", .desc = "Communicators that exist now, the predefined ones among them.",
+     .unit = "comms", .klass = FATHOM_LEVEL, .at = WORD(live), .is_level = true},
+    {.name = "comm_live_high", .desc = "Most communicators that existed at one time.",
+     .unit = "comms", .klass = FATHOM_HIGHWATERMARK, .at = WORD(live)},
+    {.name = "comm_created", .desc = "Communicators made since MPI_Init.", .unit = "comms",
+     .klass = FATHOM_COUNTER, .at = WORD(n_created)},
+    {.name = "comm_freed", .desc = "Communicators whose last user is gone.", .unit = "comms",
+     .klass = FATHOM_COUNTER, .at = WORD(n_freed)},
+    {.name = "comm_utilization", .desc = "Share of comm_limit that communicators use; it grows "
+     "when a program forgets to free some.", .klass = FATHOM_PERCENTAGE,
      .verbosity = FATHOM_USER_DETAIL, .at = WORD(n_agreed), .whole_at = WORD(limit)},
-    {"comm_id", "Number of this communicator, unique within the process; events and the shared "
-     "page name it by this number.", NULL, FATHOM_GENERIC,
-     .bind = OF_COMM(id)},
-    {"comm_context", "Context id of this communicator; events of its messages have this id, those "
-     "of collectives the id plus 1.", NULL, FATHOM_GENERIC,
+    {.name = "comm_id", .desc = "Number of this communicator, unique within the process; events "
+     "and the shared page name it by this number.", .klass = FATHOM_GENERIC, .bind = OF_COMM(id)},
+    {.name = "comm_context", .desc = "Context id of this communicator; events of its messages have "
+     "this id, those of collectives the id plus 1.", .klass = FATHOM_GENERIC,
      .bind = OF_COMM(context)},
     /* Name, class, type, binding and count are those of the example in MPI-5.0 15.3.10. */
-    {"MPI_T_UMQ_LENGTH", "Unexpected messages that wait for a receive in this communicator.",
-     "messages", FATHOM_LEVEL, .type = FATHOM_INT, .verbosity = FATHOM_USER_BASIC,
-     .bind = OF_COMM(umq_len), .count = 1},
-    {"comm_posted_length", "Posted receives that wait for a message in this communicator.",
-     "receives", FATHOM_LEVEL, .bind = OF_COMM(prq_len)},
-    {"comm_sent_messages", "Messages that this process sent in this communicator.", "messages",
-     FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .terms = &all_sent, .n_terms = 1},
-    {"comm_sent_bytes", "Bytes that this process sent in this communicator.", "bytes",
-     FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .terms = &all_sent_bytes, .n_terms = 1},
-    {"comm_received_messages", "Messages that this process received in this communicator.",
-     "messages", FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .terms = &all_recvd, .n_terms = 1},
-    {"comm_received_bytes", "Bytes that this process received in this communicator.", "bytes",
-     FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .terms = &all_recvd_bytes, .n_terms = 1},
-    {"comm_collectives", "Collective calls of this process on this communicator.", "calls",
-     FATHOM_COUNTER, .bind = OF_COMM(n_coll)},
-    {"comm_peer_sent_messages", "Messages sent in this communicator, by rank of the receiver.",
-     "messages", FATHOM_COUNTER, .bind = OF_PEER(sent.n)},
-    {"comm_peer_sent_bytes", "Bytes sent in this communicator, by rank of the receiver.", "bytes",
-     FATHOM_AGGREGATE, .bind = OF_PEER(sent.len)},
-    {"comm_peer_received_messages", "Messages received in this communicator, by rank of sender.",
-     "messages", FATHOM_COUNTER, .bind = OF_PEER(recvd.n)},
-    {"comm_peer_received_bytes", "Bytes received in this communicator, by rank of the sender.",
-     "bytes", FATHOM_AGGREGATE, .bind = OF_PEER(recvd.len)},
+    {.name = "MPI_T_UMQ_LENGTH", .desc = "Unexpected messages that wait for a receive in this "
+     "communicator.", .unit = "messages", .klass = FATHOM_LEVEL, .type = FATHOM_INT,
+     .verbosity = FATHOM_USER_BASIC, .bind = OF_COMM(umq_len), .count = 1},
+    {.name = "comm_posted_length", .desc = "Posted receives that wait for a message in this "
+     "communicator.", .unit = "receives", .klass = FATHOM_LEVEL, .bind = OF_COMM(prq_len)},
+    {.name = "comm_sent_messages", .desc = "Messages that this process sent in this communicator.",
+     .unit = "messages", .klass = FATHOM_COUNTER, .bind = FATHOM_BIND_COMM, .terms = &all_sent,
+     .n_terms = 1},
+    {.name = "comm_sent_bytes", .desc = "Bytes that this process sent in this communicator.",
+     .unit = "bytes", .klass = FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM, .terms = &all_sent_bytes,
+     .n_terms = 1},
+    {.name = "comm_received_messages", .desc = "Messages that this process received in this "
+     "communicator.", .unit = "messages", .klass = FATHOM_COUNTER, .bind = FATHOM_BIND_COMM,
+     .terms = &all_recvd, .n_terms = 1},
+    {.name = "comm_received_bytes", .desc = "Bytes that this process received in this "
+     "communicator.", .unit = "bytes", .klass = FATHOM_AGGREGATE, .bind = FATHOM_BIND_COMM,
+     .terms = &all_recvd_bytes, .n_terms = 1},
+    {.name = "comm_collectives", .desc = "Collective calls of this process on this communicator.",
+     .unit = "calls", .klass = FATHOM_COUNTER, .bind = OF_COMM(n_coll)},
+    {.name = "comm_peer_sent_messages", .desc = "Messages sent in this communicator, by rank of "
+     "the receiver.", .unit = "messages", .klass = FATHOM_COUNTER, .bind = OF_PEER(sent.n)},
+    {.name = "comm_peer_sent_bytes", .desc = "Bytes sent in this communicator, by rank of the "
+     "receiver.", .unit = "bytes", .klass = FATHOM_AGGREGATE, .bind = OF_PEER(sent.len)},
+    {.name = "comm_peer_received_messages", .desc = "Messages received in this communicator, by "
+     "rank of sender.", .unit = "messages", .klass = FATHOM_COUNTER, .bind = OF_PEER(recvd.n)},
+    {.name = "comm_peer_received_bytes", .desc = "Bytes received in this communicator, by rank of "
+     "the sender.", .unit = "bytes", .klass = FATHOM_AGGREGATE, .bind = OF_PEER(recvd.len)},
 };
 static const struct fathom_event_item event_data[] = {
-    {"id", "Number of the communicator, unique within the process.", FATHOM_UNSIGNED_LONG_LONG},
-    {"context", "Context id of the communicator.", FATHOM_UNSIGNED},
-    {"size", "Ranks that messages may go to.", FATHOM_INT},
+    {.name = "id", .desc = "Number of the communicator, unique within the process.",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
+    {.name = "context", .desc = "Context id of the communicator.", .type = FATHOM_UNSIGNED},
+    {.name = "size", .desc = "Ranks that messages may go to.", .type = FATHOM_INT},
 };
 enum { EV_CREATED, EV_FREED };
 static const struct fathom_event events[] = {
@@ -129,7 +133,7 @@ static const struct fathom_event events[] = {
                   FM_ARRAY_LEN(event_data)},
 };
 static const struct fathom_category categories[] = {
-    {"comm", "Communicators: how many there are, and the traffic of each.", NULL},
+    {.name = "comm", .desc = "Communicators: how many there are, and the traffic of each."},
 };
 /* clang-format on */
 

@@ -25,7 +25,7 @@
          .at = AT(KIND)},
 static const struct fathom_pvar pvars[] = {COUNTED(ROWS)};
 static const struct fathom_category categories[] = {
-    {"objects", "What the program has made: objects that exist now.", NULL},
+    {.name = "objects", .desc = "What the program has made: objects that exist now."},
 };
 const struct fathom_table fm_object_vars = {
     .room = "objects",

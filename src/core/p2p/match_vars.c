@@ -30,9 +30,9 @@ static const struct fathom_cvar cvars[] = {
 };
 
 static const struct fathom_term attempts[] = {
-    {AT(n_posted_hits)}, {AT(n_posted)}, {AT(n_other_attempts)}};
+    {.at = AT(n_posted_hits)}, {.at = AT(n_posted)}, {.at = AT(n_other_attempts)}};
 static const struct fathom_term steps[] = {
-    {AT(n_posted_hits)}, {AT(n_posted)}, {AT(n_other_steps)}};
+    {.at = AT(n_posted_hits)}, {.at = AT(n_posted)}, {.at = AT(n_other_steps)}};
 
 static const struct fathom_pvar pvars[] = {
     {.name = "match_unexpected_length",
@@ -131,10 +131,16 @@ static const struct fathom_pvar pvars[] = {
 };
 
 static const struct fathom_event_item items[] = {
-    {"context", "Context id of the communicator's message space.", FATHOM_UNSIGNED, NULL},
-    {"source", "Rank of the sender in the communicator, or MPI_ANY_SOURCE.", FATHOM_INT, NULL},
-    {"tag", "Tag, or MPI_ANY_TAG.", FATHOM_INT, NULL},
-    {"length", "Entries that wait in that set now.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+    {.name = "context",
+     .desc = "Context id of the communicator's message space.",
+     .type = FATHOM_UNSIGNED},
+    {.name = "source",
+     .desc = "Rank of the sender in the communicator, or MPI_ANY_SOURCE.",
+     .type = FATHOM_INT},
+    {.name = "tag", .desc = "Tag, or MPI_ANY_TAG.", .type = FATHOM_INT},
+    {.name = "length",
+     .desc = "Entries that wait in that set now.",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
 };
 
 static const struct fathom_event events[] = {
@@ -165,7 +171,7 @@ static const struct fathom_event events[] = {
 };
 
 static const struct fathom_category categories[] = {
-    {"match", "Queues and searches of message matching.", NULL}};
+    {.name = "match", .desc = "Queues and searches of message matching."}};
 
 const struct fathom_table fm_match_vars = {
     .room = "match",

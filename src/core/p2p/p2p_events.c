@@ -7,10 +7,11 @@
 
 /* clang-format off */
 static const struct fathom_event_item event_data[] = {
-    {"process", "Index of the other process.", FATHOM_INT, NULL},
-    {"context", "Context id of the communicator, plus 1 for collectives.", FATHOM_UNSIGNED, NULL},
-    {"tag", "Tag of the message.", FATHOM_INT, NULL},
-    {"bytes", "Length of the message.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+    {.name = "process", .desc = "Index of the other process.", .type = FATHOM_INT},
+    {.name = "context", .desc = "Context id of the communicator, plus 1 for collectives.",
+     .type = FATHOM_UNSIGNED},
+    {.name = "tag", .desc = "Tag of the message.", .type = FATHOM_INT},
+    {.name = "bytes", .desc = "Length of the message.", .type = FATHOM_UNSIGNED_LONG_LONG},
 };
 
 #define EVENT(n, d, f, c)                                                                          \

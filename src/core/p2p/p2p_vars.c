@@ -136,25 +136,25 @@ static const struct fathom_cvar cvars[] = {
 /* What is tiny is counted by its length only (counting.h): the first n bins. */
 #define TINY(array, member, n)                                                                     \
     {WORD(array[0].member), n, sizeof(struct fm_traffic) / sizeof(uint64_t)}
-static const struct fathom_term short_sent[] = {{WORD(short_sent.n)},
+static const struct fathom_term short_sent[] = {{.at = WORD(short_sent.n)},
                                                 TINY(tiny_sent, n, FM_TINY_BINS)};
-static const struct fathom_term short_sent_bytes[] = {{WORD(short_sent.len)},
+static const struct fathom_term short_sent_bytes[] = {{.at = WORD(short_sent.len)},
                                                       TINY(tiny_sent, len, FM_TINY_BINS)};
 /* What is short is eager, too. */
-static const struct fathom_term eager_sent[] = {{WORD(n_request_sent)},
-                                                {WORD(short_sent.n)},
+static const struct fathom_term eager_sent[] = {{.at = WORD(n_request_sent)},
+                                                {.at = WORD(short_sent.n)},
                                                 TINY(tiny_sent, n, FM_TINY_BINS)};
-static const struct fathom_term eager_sent_bytes[] = {{WORD(request_sent_bytes)},
-                                                      {WORD(short_sent.len)},
+static const struct fathom_term eager_sent_bytes[] = {{.at = WORD(request_sent_bytes)},
+                                                      {.at = WORD(short_sent.len)},
                                                       TINY(tiny_sent, len, FM_TINY_BINS)};
-static const struct fathom_term sizes_sent[] = {{WORD(sizes_sent)}, TINY(tiny_sent, n, 1)};
-static const struct fathom_term eager_recvd[] = {{WORD(eager_recvd.n)},
+static const struct fathom_term sizes_sent[] = {{.at = WORD(sizes_sent)}, TINY(tiny_sent, n, 1)};
+static const struct fathom_term eager_recvd[] = {{.at = WORD(eager_recvd.n)},
                                                  TINY(met_recvd, n, FM_TINY_BINS)};
-static const struct fathom_term eager_recvd_bytes[] = {{WORD(eager_recvd.len)},
+static const struct fathom_term eager_recvd_bytes[] = {{.at = WORD(eager_recvd.len)},
                                                        TINY(met_recvd, len, FM_TINY_BINS)};
-static const struct fathom_term completed[] = {{WORD(req.n_completed)},
+static const struct fathom_term completed[] = {{.at = WORD(req.n_completed)},
                                                TINY(met_recvd, n, FM_TINY_BINS)};
-static const struct fathom_term sizes_recvd[] = {{WORD(sizes_recvd)}, TINY(met_recvd, n, 1)};
+static const struct fathom_term sizes_recvd[] = {{.at = WORD(sizes_recvd)}, TINY(met_recvd, n, 1)};
 
 static const struct fathom_pvar pvars[] = {
     {.name = "p2p_short_sent_messages", .unit = "messages", .klass = FATHOM_COUNTER,
@@ -444,12 +444,15 @@ static const struct fathom_pvar pvars[] = {
 };
 
 static const struct fathom_category categories[] = {
-    {"p2p", "Messages between two processes: how they travel and what holds them up.", NULL},
-    {"protocol", "Which way messages take, and why.", "p2p"},
-    {"rendezvous", "Long and synchronous messages, whose receiver is asked first.", "p2p"},
-    {"flow", "Memory for early messages, and what waits for room.", "p2p"},
-    {"peers", "The other processes.", "p2p"},
-    {"requests", "Operations that are under way.", "p2p"},
+    {.name = "p2p", .desc = "Messages between two processes: how they travel and what holds them "
+     "up."},
+    {.name = "protocol", .desc = "Which way messages take, and why.", .parent = "p2p"},
+    {.name = "rendezvous", .desc = "Long and synchronous messages, whose receiver is asked first.",
+     .parent = "p2p"},
+    {.name = "flow", .desc = "Memory for early messages, and what waits for room.",
+     .parent = "p2p"},
+    {.name = "peers", .desc = "The other processes.", .parent = "p2p"},
+    {.name = "requests", .desc = "Operations that are under way.", .parent = "p2p"},
 };
 /* clang-format on */
 

@@ -166,7 +166,7 @@ static const struct fathom_pvar pvars[] = {
 };
 
 static const struct fathom_event_item woke_data[] = {
-    {"ns", "How long it slept.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+    {.name = "ns", .desc = "How long it slept.", .type = FATHOM_UNSIGNED_LONG_LONG},
 };
 static const struct fathom_enum_item kind_items[] = {
     {FM_WAIT_SEND, "send"},   {FM_WAIT_RECV, "recv"}, {FM_WAIT_SENDRECV, "sendrecv"},
@@ -176,12 +176,15 @@ static const struct fathom_enum_item kind_items[] = {
 static const struct fathom_enum kind_enum = {"progress_call", kind_items,
                                              FM_ARRAY_LEN(kind_items)};
 static const struct fathom_event_item stalled_data[] = {
-    {"call", "Kind of the call that waits.", FATHOM_INT, &kind_enum},
-    {"peer", "Rank that is waited for, if it is one, else MPI_ANY_SOURCE.", FATHOM_INT, NULL},
-    {"tag", "Tag of the message, else MPI_ANY_TAG.", FATHOM_INT, NULL},
-    {"comm", "Number of the communicator, 0 if there is none.", FATHOM_UNSIGNED_LONG_LONG, NULL},
-    {"bytes", "Length of the message.", FATHOM_UNSIGNED_LONG_LONG, NULL},
-    {"ns", "How long the wait has lasted.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+    {.name = "call", .desc = "Kind of the call that waits.", .type = FATHOM_INT,
+     .items = &kind_enum},
+    {.name = "peer", .desc = "Rank that is waited for, if it is one, else MPI_ANY_SOURCE.",
+     .type = FATHOM_INT},
+    {.name = "tag", .desc = "Tag of the message, else MPI_ANY_TAG.", .type = FATHOM_INT},
+    {.name = "comm", .desc = "Number of the communicator, 0 if there is none.",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
+    {.name = "bytes", .desc = "Length of the message.", .type = FATHOM_UNSIGNED_LONG_LONG},
+    {.name = "ns", .desc = "How long the wait has lasted.", .type = FATHOM_UNSIGNED_LONG_LONG},
 };
 static const struct fathom_event events[] = {
     {.name = "progress_slept_event", .desc = "A wait goes to sleep.",
@@ -196,7 +199,7 @@ static const struct fathom_event events[] = {
 };
 
 static const struct fathom_category categories[] = {
-    {"progress", "Polling and waiting: where the time of a blocked process goes.", NULL},
+    {.name = "progress", .desc = "Polling and waiting: where the time of a blocked process goes."},
 };
 /* clang-format on */
 

@@ -152,13 +152,16 @@ static const struct fathom_enum_item epoch_items[] = {
     {FM_RMA_EPOCH_LOCK, "lock"}, {FM_RMA_EPOCH_LOCK_ALL, "lock_all"}};
 static const struct fathom_enum epochs = {"rma_epoch", epoch_items, FM_ARRAY_LEN(epoch_items)};
 static const struct fathom_event_item epoch_data[] = {
-    {"window", "Number of the window (rma_window_id).", FATHOM_UNSIGNED_LONG_LONG},
-    {"epoch", "The call that began it.", FATHOM_INT, &epochs},
+    {.name = "window", .desc = "Number of the window (rma_window_id).",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
+    {.name = "epoch", .desc = "The call that began it.", .type = FATHOM_INT, .items = &epochs},
 };
 static const struct fathom_event_item lock_data[] = {
-    {"window", "Number of the window (rma_window_id).", FATHOM_UNSIGNED_LONG_LONG},
-    {"rank", "Rank whose lock is wanted.", FATHOM_INT},
-    {"exclusive", "1: MPI_LOCK_EXCLUSIVE is wanted, 0: MPI_LOCK_SHARED.", FATHOM_INT},
+    {.name = "window", .desc = "Number of the window (rma_window_id).",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
+    {.name = "rank", .desc = "Rank whose lock is wanted.", .type = FATHOM_INT},
+    {.name = "exclusive", .desc = "1: MPI_LOCK_EXCLUSIVE is wanted, 0: MPI_LOCK_SHARED.",
+     .type = FATHOM_INT},
 };
 enum { EV_EPOCH, EV_LOCK_WAIT };
 static const struct fathom_event events[] = {
@@ -169,7 +172,8 @@ static const struct fathom_event events[] = {
                       lock_data, FM_ARRAY_LEN(lock_data)},
 };
 static const struct fathom_category categories[] = {
-    {"rma", "One-sided communication: operations by kind and by way, epochs, waits.", NULL},
+    {.name = "rma", .desc = "One-sided communication: operations by kind and by way, epochs, "
+     "waits."},
 };
 
 const struct fathom_table fm_rma_vars = {

@@ -34,23 +34,25 @@ static const struct fathom_cvar cvars[] = {
              "and not freed, by kind and number; set it to find leaks."},
 };
 static const struct fathom_pvar pvars[] = {
-    {"runtime_connections", "Processes that this one has talked to, itself not counted.",
-     "processes", FATHOM_COUNTER, .at = WORD(n_connected)},
-    {"runtime_fallbacks", "Processes among runtime_connections that the preferred transport did "
-     "not reach, so that another is used, such as libfabric between containers of one host.",
-     "processes", FATHOM_COUNTER, .at = WORD(n_fallbacks)},
-    {"runtime_connect_time", "Time spent in making endpoints, and waiting for addresses.", "ns",
-     FATHOM_TIMER, .at = WORD(connect_ns)},
-    {"runtime_init_time", "Time that MPI_Init took.", "ns", FATHOM_TIMER, .at = WORD(init_ns)},
-    {"runtime_finalize_time", "Time that MPI_Finalize took, waiting for others among it.", "ns",
-     FATHOM_TIMER, .at = WORD(finalize_ns)},
-    {"runtime_lock_contended", "Times that a thread had to wait for the library lock, which is "
-     "there at MPI_THREAD_MULTIPLE only.", "times", FATHOM_COUNTER, .at = WORD(lock.n_contended)},
-    {"runtime_lock_time", "Time that threads waited for the library lock, over all threads.", "ns",
-     FATHOM_TIMER, .at = WORD(lock.waited_ns)},
+    {.name = "runtime_connections", .desc = "Processes that this one has talked to, itself not "
+     "counted.", .unit = "processes", .klass = FATHOM_COUNTER, .at = WORD(n_connected)},
+    {.name = "runtime_fallbacks", .desc = "Processes among runtime_connections that the preferred "
+     "transport did not reach, so that another is used, such as libfabric between containers of "
+     "one host.", .unit = "processes", .klass = FATHOM_COUNTER, .at = WORD(n_fallbacks)},
+    {.name = "runtime_connect_time", .desc = "Time spent in making endpoints, and waiting for "
+     "addresses.", .unit = "ns", .klass = FATHOM_TIMER, .at = WORD(connect_ns)},
+    {.name = "runtime_init_time", .desc = "Time that MPI_Init took.", .unit = "ns",
+     .klass = FATHOM_TIMER, .at = WORD(init_ns)},
+    {.name = "runtime_finalize_time", .desc = "Time that MPI_Finalize took, waiting for others "
+     "among it.", .unit = "ns", .klass = FATHOM_TIMER, .at = WORD(finalize_ns)},
+    {.name = "runtime_lock_contended", .desc = "Times that a thread had to wait for the library "
+     "lock, which is there at MPI_THREAD_MULTIPLE only.", .unit = "times", .klass = FATHOM_COUNTER,
+     .at = WORD(lock.n_contended)},
+    {.name = "runtime_lock_time", .desc = "Time that threads waited for the library lock, over all "
+     "threads.", .unit = "ns", .klass = FATHOM_TIMER, .at = WORD(lock.waited_ns)},
 };
 static const struct fathom_category categories[] = {
-    {"runtime", "Start, end, and the way to other processes.", NULL},
+    {.name = "runtime", .desc = "Start, end, and the way to other processes."},
 };
 /* clang-format on */
 

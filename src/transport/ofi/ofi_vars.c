@@ -167,16 +167,21 @@ static const struct fathom_pvar pvars[] = {
 };
 
 static const struct fathom_event_item connected_items[] = {
-    {"peer", "Process index of the peer.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+    {.name = "peer", .desc = "Process index of the peer.", .type = FATHOM_UNSIGNED_LONG_LONG},
 };
 static const struct fathom_event_item error_items[] = {
-    {"peer", "Process index of the peer, or all ones when it is not known.",
-     FATHOM_UNSIGNED_LONG_LONG, NULL},
-    {"error", "libfabric's error number.", FATHOM_UNSIGNED_LONG_LONG, NULL},
-    {"detail", "The provider's own error number.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+    {.name = "peer",
+     .desc = "Process index of the peer, or all ones when it is not known.",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
+    {.name = "error", .desc = "libfabric's error number.", .type = FATHOM_UNSIGNED_LONG_LONG},
+    {.name = "detail",
+     .desc = "The provider's own error number.",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
 };
 static const struct fathom_event_item exhausted_items[] = {
-    {"buffers", "Bounce buffers that exist, all of them in use.", FATHOM_UNSIGNED_LONG_LONG, NULL},
+    {.name = "buffers",
+     .desc = "Bounce buffers that exist, all of them in use.",
+     .type = FATHOM_UNSIGNED_LONG_LONG},
 };
 
 const struct fathom_event fm_ofi_events[FM_OFI_N_EVENTS] = {
@@ -201,8 +206,10 @@ const struct fathom_event fm_ofi_events[FM_OFI_N_EVENTS] = {
 };
 
 static const struct fathom_category categories[] = {
-    {"ofi", "The transport over libfabric: provider, messages, buffers, memory.", "transport"},
-    {"transport", "What moves bytes between processes.", NULL},
+    {.name = "ofi",
+     .desc = "The transport over libfabric: provider, messages, buffers, memory.",
+     .parent = "transport"},
+    {.name = "transport", .desc = "What moves bytes between processes."},
 };
 
 const struct fathom_table fm_ofi_vars = {

@@ -147,16 +147,17 @@ static const struct fathom_pvar pvars[] = {
 };
 
 static const struct fathom_event_item connected_items[] = {
-    {"peer", "Process index of the peer.", FATHOM_INT, NULL},
-    {"can_copy", "1 when its memory may be copied by system call.", FATHOM_INT, NULL},
+    {.name = "peer", .desc = "Process index of the peer.", .type = FATHOM_INT},
+    {.name = "can_copy", .desc = "1 when its memory may be copied by system call.",
+     .type = FATHOM_INT},
 };
 static const struct fathom_event_item claimed_items[] = {
-    {"peer", "Process index of the peer.", FATHOM_INT, NULL},
-    {"ring", "Number of the fast ring at the peer.", FATHOM_INT, NULL},
+    {.name = "peer", .desc = "Process index of the peer.", .type = FATHOM_INT},
+    {.name = "ring", .desc = "Number of the fast ring at the peer.", .type = FATHOM_INT},
 };
 static const struct fathom_event_item refused_items[] = {
-    {"peer", "Process index of the peer.", FATHOM_INT, NULL},
-    {"errno", "Error number of the system.", FATHOM_INT, NULL},
+    {.name = "peer", .desc = "Process index of the peer.", .type = FATHOM_INT},
+    {.name = "errno", .desc = "Error number of the system.", .type = FATHOM_INT},
 };
 
 enum { EV_CONNECTED, EV_CLAIMED, EV_REFUSED };
@@ -178,7 +179,7 @@ static const struct fathom_event events[] = {
 /* clang-format on */
 
 static const struct fathom_category categories[] = {
-    {"shm", "Shared memory between processes of one host.", NULL}};
+    {.name = "shm", .desc = "Shared memory between processes of one host."}};
 
 const struct fathom_table fm_shm_vars = {
     .room = "shm",
