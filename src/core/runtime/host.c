@@ -106,11 +106,11 @@ void fm_host_share_page(void)
     if (fd < 0) {
         return;
     }
-    fm_handle_lock_lasting(); /* the counters of infos and error handlers stand still */
+    /* Without the lock of infos and error handlers, which comes after the registry's (host_start):
+       what other threads count during the move is added by it. */
     if (fathom_mpit_page_move(fd, len) != 0) {
         warn_no_page();
     }
-    fm_handle_unlock_lasting();
 }
 
 static void host_start(void)
