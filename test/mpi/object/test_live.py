@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does MPI_Finalize tell what a program has not freed, where that is wanted, and nothing else?
+"""Does MPI_Finalize report what a program has not freed, if asked to, and nothing else?
 
     test_live.py MPIEXEC PROGRAM
 """
@@ -15,12 +15,12 @@ CASES = [[], [1], [4], [0, 2], [0, 0, 3], [0, 0, 0, 2], [0, 0, 0, 0, 1], [0, 0, 
 
 def expected(counts):
     parts = ["%d %s%s" % (n, kind, "s" if n > 1 else "") for n, kind in zip(counts, KINDS) if n]
-    return "at MPI_Finalize the program has not freed " + ", ".join(parts) if parts else ""
+    return "the program has not freed at MPI_Finalize: " + ", ".join(parts) if parts else ""
 
 
 def run(mpiexec, program, ranks, counts, is_wanted):
     env = dict(os.environ, FATHOM_RUNTIME_REPORT_LIVE="yes" if is_wanted else "no")
-    env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # the program leaks: that is what is told
+    env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # the program leaks: that is what is reported
     done = subprocess.run([mpiexec, "-n", str(ranks), program] + [str(n) for n in counts], env=env, timeout=60,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     lines = done.stderr.decode().splitlines()
