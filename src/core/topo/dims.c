@@ -9,7 +9,7 @@
 
 #include "util/status.h"
 
-#define MAX_DIVISORS 1536 /* no number below 2^31 has more */
+#define MAX_DIVISORS 1600 /* no number below 2^31 has more */
 #define MAX_FREE     32   /* more entries than an int has prime factors: all others are 1 */
 
 struct search {

@@ -23,6 +23,18 @@ static struct fm_dtype *basic(MPI_Datatype handle)
     return fm_dtype_get(handle);
 }
 
+/* Types of the test, until it ends. */
+static struct fm_dtype *made[1024];
+static int n_made;
+
+static struct fm_dtype *keep(struct fm_dtype *t)
+{
+    ck_assert_int_eq(fm_dtype_end(t), 0);
+    ck_assert_uint_lt(n_made, FM_ARRAY_LEN(made));
+    made[n_made++] = t;
+    return t;
+}
+
 /* Two blocks of one element each. */
 static struct fm_dtype *pair_of(struct fm_dtype *a, struct fm_dtype *b)
 {
@@ -34,8 +46,7 @@ static struct fm_dtype *pair_of(struct fm_dtype *a, struct fm_dtype *b)
     }
     fm_dtype_take(t, 0, a);
     fm_dtype_take(t, 1, b);
-    ck_assert_int_eq(fm_dtype_end(t), 0);
-    return t;
+    return keep(t);
 }
 
 static struct fm_dtype *times(struct fm_dtype *part, MPI_Count n)
@@ -44,8 +55,7 @@ static struct fm_dtype *times(struct fm_dtype *part, MPI_Count n)
 
     t->env->values[0] = n;
     fm_dtype_take(t, 0, part);
-    ck_assert_int_eq(fm_dtype_end(t), 0);
-    return t;
+    return keep(t);
 }
 
 START_TEST(counts_and_order)
@@ -101,12 +111,20 @@ static void setup(void)
     ck_assert_int_eq(fm_dtype_init(), 0);
 }
 
+static void teardown(void)
+{
+    while (n_made > 0) {
+        fm_dtype_unref(made[--n_made]);
+    }
+    fm_dtype_finish();
+}
+
 int main(void)
 {
     Suite *s = suite_create("signature");
     TCase *tc = tcase_create("signature");
 
-    tcase_add_checked_fixture(tc, setup, NULL);
+    tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, counts_and_order);
     tcase_add_test(tc, structure_does_not_matter);
     tcase_add_test(tc, unknown);

@@ -145,7 +145,7 @@ int main(void)
     Suite *suite = suite_create("file_view");
     TCase *cases = tcase_create("views");
 
-    tcase_add_checked_fixture(cases, set_up, NULL);
+    tcase_add_checked_fixture(cases, set_up, fm_dtype_finish);
     tcase_add_test(cases, every_byte_is_where_it_should_be);
     tcase_add_test(cases, bytes_below_any_offset);
     tcase_add_test(cases, far_places_are_found_at_once);
