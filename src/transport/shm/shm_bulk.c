@@ -119,7 +119,9 @@ int fm_shm_bulk_put(struct fm_shm_ep *ep, struct fm_shm_desc *desc, const void *
         copy_in(ep, to, body, body_len);
     } else {
         memcpy(to, head, head_len);
-        memcpy(to + head_len, body, body_len);
+        if (body_len > 0) { /* a message without a body has no address of one */
+            memcpy(to + head_len, body, body_len);
+        }
     }
     desc->at = at;
     desc->len = (uint32_t)(head_len + body_len);
