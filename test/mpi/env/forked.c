@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* A child ends without closing the library, which AddressSanitizer would report as leaks. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "detect_leaks=0";
